@@ -35,24 +35,37 @@
 
 /* ---- opening and closing --------------------------------------------------------------------------------------- */
 
-/* Nobody reads notices: what is worth telling comes as an error or as a result. */
-static void ignore_notice(void *unused, const PGresult *result) {
-  (void)unused;
-  (void)result;
-}
-
-static void pass_on_notice(void *tell, const PGresult *result) {
-  const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  const char *raised_by = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
-  bool is_warning = severity != NULL && strcmp(severity, "WARNING") == 0;
+static void pass_on(const struct notice_reader *reader, const char *severity, const PGresult *notice) {
+  const char *message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+  const char *raised_by = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+  bool is_warning = strcmp(severity, "WARNING") == 0;
   bool is_ours = raised_by != NULL && strcmp(raised_by, "exec_stmt_raise") == 0;
   if (message != NULL && (is_warning || is_ours))
-    ((struct notice_reader *)tell)->tell(is_warning, message, PQresultErrorField(result, PG_DIAG_MESSAGE_HINT));
+    reader->tell(is_warning, message, PQresultErrorField(notice, PG_DIAG_MESSAGE_HINT));
+}
+
+/*
+ * Nobody reads most notices: what is worth telling comes as an error or as a result. What a server says while nobody
+ * asks it anything may be that it ends the session: its locks are free from then on, some time before it closes its
+ * end.
+ */
+static void take_notice(void *context, const PGresult *notice) {
+  struct pgconn *connection = context;
+  const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (severity == NULL)
+    return;
+  if (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0) {
+    connection->broken = true;
+    const char *message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+    text_print(connection->ending, sizeof connection->ending, "%s",
+               message != NULL ? message : "the session has ended");
+  } else if (connection->notice_reader != NULL) {
+    pass_on(connection->notice_reader, severity, notice);
+  }
 }
 
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader) {
-  PQsetNoticeReceiver(connection->pg, pass_on_notice, reader);
+  connection->notice_reader = reader;
 }
 
 static void trim_newline(char *text) {
@@ -156,7 +169,7 @@ static bool connect_in(struct pgconn *connection, struct attempt attempt, struct
     return false;
   }
   describe(connection);
-  PQsetNoticeReceiver(connection->pg, ignore_notice, NULL);
+  PQsetNoticeReceiver(connection->pg, take_notice, connection);
   return PQsetnonblocking(connection->pg, 1) == 0 || connect_failed(connection, error);
 }
 
@@ -265,8 +278,9 @@ void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE])
 /* A server that has gone has closed its end. Before that it may have said why, so one read need not find out. */
 bool pgconn_alive(struct pgconn *connection) {
   while (!connection->broken && PQconsumeInput(connection->pg) == 1 && PQstatus(connection->pg) == CONNECTION_OK) {
+    (void)PQisBusy(connection->pg); /* which looks at what has come, and calls take_notice() */
     struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
-    if (poll(&polled, 1, 0) <= 0)
+    if (!connection->broken && poll(&polled, 1, 0) <= 0)
       return true;
   }
   return false;

@@ -12,7 +12,7 @@
 
 bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
   connection->broken = true;
-  return error_set(error, kind, "%s: %s", connection->description, message);
+  return error_set(error, kind, "%s: %s", connection->description, message[0] != '\0' ? message : connection->ending);
 }
 
 bool pgconn_leave(struct pgconn *connection, struct error *error) {

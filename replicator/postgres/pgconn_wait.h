@@ -11,8 +11,10 @@
 struct pgconn {
   PGconn *pg;
   int64_t deadline; /* clock_now() at which calls fail; 0: never */
-  bool broken;      /* a reply was abandoned, so nothing more can be run */
-  char **prepared;  /* names of the statements that this connection has */
+  bool broken;      /* a reply was abandoned, or the server ended the session, so nothing more can be run */
+  char ending[128]; /* why the server ended it */
+  const struct notice_reader *notice_reader; /* NULL: nobody reads them */
+  char **prepared;                           /* names of the statements that this connection has */
   size_t prepared_count;
   unsigned int names_made;
   size_t prepared_capacity;

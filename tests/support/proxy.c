@@ -21,6 +21,7 @@
 #define LOOK_INTERVAL 2
 
 struct proxy_state {
+  atomic_bool hides_ends;
   atomic_bool held;
   atomic_bool holding; /* it knows that it is held */
   atomic_int stuck;    /* bytes that do not pass */
@@ -67,7 +68,7 @@ static bool carry(int from, int to, struct proxy_state *state) {
 
 static int waiting_bytes(int fd) {
   int bytes = 0;
-  return ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+  return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
 static void serve(struct proxy_state *state, int listener, const struct sockaddr_un *server) {
@@ -81,7 +82,7 @@ static void serve(struct proxy_state *state, int listener, const struct sockaddr
     int stuck = 0;
     for (int i = 0; i < count; i++) {
       stuck += waiting_bytes(pairs[i].client) + waiting_bytes(pairs[i].server);
-      polled[n++] = (struct pollfd){.fd = held ? -1 : pairs[i].client, .events = POLLIN};
+      polled[n++] = (struct pollfd){.fd = held || pairs[i].server < 0 ? -1 : pairs[i].client, .events = POLLIN};
       polled[n++] = (struct pollfd){.fd = held ? -1 : pairs[i].server, .events = POLLIN};
     }
     atomic_store(&state->stuck, held ? stuck : 0);
@@ -99,13 +100,19 @@ static void serve(struct proxy_state *state, int listener, const struct sockaddr
     if (held)
       continue;
     for (int i = count - 1; i >= 0; i--) {
+      if (pairs[i].server < 0)
+        continue;
       bool open = carry(pairs[i].client, pairs[i].server, state);
       if (atomic_load(&state->passed) && waiting_bytes(pairs[i].server) > 0) {
         atomic_store(&state->passed, false);
         atomic_store(&state->held, true);
         break;
       }
-      if (!open || !carry(pairs[i].server, pairs[i].client, NULL)) {
+      bool ended = open && !carry(pairs[i].server, pairs[i].client, NULL);
+      if (ended && atomic_load(&state->hides_ends)) {
+        close(pairs[i].server);
+        pairs[i].server = -1;
+      } else if (!open || ended) {
         close(pairs[i].client);
         close(pairs[i].server);
         pairs[i] = pairs[--count];
@@ -175,6 +182,10 @@ void proxy_hold_answer_to(struct proxy *proxy, const char *words) {
 
 void proxy_let_go(struct proxy *proxy) {
   atomic_store(&proxy->state->held, false);
+}
+
+void proxy_hide_ends(struct proxy *proxy) {
+  atomic_store(&proxy->state->hides_ends, true);
 }
 
 void proxy_wait_until_stuck(struct proxy *proxy, double seconds) {

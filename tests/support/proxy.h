@@ -33,6 +33,8 @@ void proxy_hold(struct proxy *proxy);
 /* The same, from the moment at which the server answers a client that has sent these words. One client at a time. */
 void proxy_hold_answer_to(struct proxy *proxy, const char *words);
 void proxy_let_go(struct proxy *proxy);
+/* From now on no client hears that the server has closed its end; what the server said before passes. */
+void proxy_hide_ends(struct proxy *proxy);
 /* Waits until something has been sent that is stuck. */
 void proxy_wait_until_stuck(struct proxy *proxy, double seconds);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hooked.h"
+#include "proxy.h"
 
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -331,7 +332,8 @@ static bool is_sent_within(int listener, double seconds) {
 }
 
 /* While no connection is taken, the process waits for one; its session at the source ends meanwhile. It stands still
-   until the target is paused: else it could rightly claim the row again before, and send it. */
+   until the target is paused: else it could rightly claim the row again before, and send it. A server says that it
+   ends a session, and frees its locks, before it closes its end: that has to be enough. */
 Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
   static const char *const claims = "from pg_stat_activity where datname = current_database()"
                                     " and application_name like 'rowrelay%' and state = 'idle in transaction'";
@@ -352,7 +354,13 @@ Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
   rowrelay_ok(&f, "target", "add", "w", url, NULL);
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1)");
-  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  struct proxy proxy;
+  proxy_begin(&proxy, f.at_source);
+  proxy_hide_ends(&proxy);
+  struct fixture behind = f;
+  snprintf(behind.source, sizeof behind.source, "host=%s port=5432 user=postgres dbname=%s", proxy.dir,
+           PQdb(f.at_source));
+  pid_t process = fixture_run(&behind, "--workers", "1", NULL);
   wait_until(f.at_source, "1", 10, "select count(*) %s", claims);
   sleep_seconds(1);
   kill(process, SIGSTOP);
@@ -366,6 +374,7 @@ Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
     close(fillers[i]);
   close(listener);
   kill(process, SIGKILL);
+  proxy_end(&proxy);
   fixture_end(&f);
 }
 
