@@ -137,6 +137,8 @@ Test(failover, what_the_standby_has_arrives_once_and_in_order_and_processes_find
   sql(f.at_source, "select pg_reload_conf()");
   wait_until(f.at_source, "sync", 10, "select sync_state from pg_stat_replication");
   pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
+  for (int i = 0; i < 2; i++)
+    wait_until_says(processes[i], "delivers from", 20);
   writers_start(&writers, f.source, 4, 3000, HOT, KEYS);
   wait_until(f.at_source, "t", 30, "select count(*) > 600 from rowrelay.change");
   fail_over();

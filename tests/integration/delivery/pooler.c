@@ -57,6 +57,8 @@ Test(pooler, with_a_session_for_each_connection_all_works) {
   check_equal(&p);
 
   pid_t processes[] = {fixture_run(&p.behind, "--workers", "2", NULL), fixture_run(&p.behind, "--workers", "2", NULL)};
+  for (int i = 0; i < 2; i++)
+    wait_until_says(processes[i], "delivers from", 20);
   struct writers writers;
   writers_start(&writers, p.f.source, 3, 600, HOT, KEYS);
   wait_until(p.f.at_source, "t", 20, "select count(*) > 200 from rowrelay.change");
