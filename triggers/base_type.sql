@@ -6,6 +6,9 @@ language plpgsql stable as $$
 declare
   base oid := of_type;
 begin
+  if of_type < 10000 then
+    return of_type; -- one of PostgreSQL's own by number, of which none is a domain
+  end if;
   while exists (select from pg_type t where t.oid = base and t.typtype = 'd') loop
     select t.typbasetype into base from pg_type t where t.oid = base;
   end loop;

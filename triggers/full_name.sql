@@ -2,7 +2,9 @@
 -- Parameters: relation
 -- Result:     such as shop.orders or "Old Shop"."Order"; null when it is gone
 create or replace function rowrelay.full_name(relation regclass) returns text
-language sql stable as $$
-  select format('%I.%I', n.nspname, c.relname)
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (select format('%I.%I', n.nspname, c.relname)
+            from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
+end
 $$;

@@ -6,8 +6,9 @@
 -- Errors:     as for rowrelay.lock_tables()
 create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s')
   returns void
--- fixed, because all functions called from here would be planned again for each caller's search_path
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+-- fixed, because all functions called from here would be planned again for each caller's search_path, and five times
+-- before a plan is kept
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   capture   rowrelay.capture;
   barrier   bigint;

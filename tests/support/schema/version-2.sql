@@ -4432,9 +4432,11 @@ $$;
 -- Parameters: relation
 -- Result:     such as shop.orders or "Old Shop"."Order"; null when it is gone
 create or replace function rowrelay.full_name(relation regclass) returns text
-language sql stable as $$
-  select format('%I.%I', n.nspname, c.relname)
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (select format('%I.%I', n.nspname, c.relname)
+            from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
+end
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
 --             same command.
@@ -4477,6 +4479,9 @@ language plpgsql stable as $$
 declare
   base oid := of_type;
 begin
+  if of_type < 10000 then
+    return of_type; -- one of PostgreSQL's own by number, of which none is a domain
+  end if;
   while exists (select from pg_type t where t.oid = base and t.typtype = 'd') loop
     select t.typbasetype into base from pg_type t where t.oid = base;
   end loop;
@@ -5443,18 +5448,21 @@ $$;
 -- Parameters: relation; names of its columns; name of the row
 -- Result:     an expression of type json; null when there are no names
 create or replace function rowrelay.key_json(relation regclass, names text[], row_name text) returns text
-language sql stable as $$
-  select format('pg_catalog.json_build_object(%s)', string_agg(
-           format(case when w.name is null then '%1$L, %3$s'
-                       else '%1$L, case when %2$s then pg_catalog.to_json(%4$s) else pg_catalog.to_json(%3$s) end' end,
-                  u.name, format(w.condition, v.value), rowrelay.safe_json(v.value, a.atttypid),
-                  rowrelay.safe_text(v.value, a.atttypid)),
-           ', ' order by u.position))
-    from unnest(names) with ordinality as u(name, position)
-    join pg_attribute a on a.attrelid = relation and a.attname = u.name and not a.attisdropped
-    cross join lateral format('%I.%I', row_name, u.name) as v(value)
-    left join rowrelay.awkward_columns(relation) w on w.name = u.name and not w.is_json
-  having count(*) > 0
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select format('pg_catalog.json_build_object(%s)', string_agg(
+             format(case when w.name is null then '%1$L, %3$s'
+                         else '%1$L, case when %2$s then pg_catalog.to_json(%4$s) else pg_catalog.to_json(%3$s) end' end,
+                    u.name, format(w.condition, v.value), rowrelay.safe_json(v.value, a.atttypid),
+                    rowrelay.safe_text(v.value, a.atttypid)),
+             ', ' order by u.position))
+      from unnest(names) with ordinality as u(name, position)
+      join pg_attribute a on a.attrelid = relation and a.attname = u.name and not a.attisdropped
+      cross join lateral format('%I.%I', row_name, u.name) as v(value)
+      left join rowrelay.awkward_columns(relation) w on w.name = u.name and not w.is_json
+    having count(*) > 0);
+end
 $$;
 -- Purpose:    returns SQL for what is kept of the old row when its image is not: its key, and the keys of documents
 --             built from it
@@ -7639,8 +7647,9 @@ $$;
 -- Errors:     as for rowrelay.lock_tables()
 create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s')
   returns void
--- fixed, because all functions called from here would be planned again for each caller's search_path
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+-- fixed, because all functions called from here would be planned again for each caller's search_path, and five times
+-- before a plan is kept
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   capture   rowrelay.capture;
   barrier   bigint;
