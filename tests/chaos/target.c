@@ -1,5 +1,6 @@
 #include "target.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -246,9 +247,16 @@ bool targets_drain(const struct stage *stage, double seconds) {
   FILE *pending = stage_file(stage, "pending", "a");
   PGconn *source = stage_connect(stage, "source", "work");
   double began = now();
-  while (count_pending(source) != 0 && now() < began + seconds)
+  double moved = began;
+  int64_t left = INT64_MAX;
+  while (left > 0 && now() < moved + seconds) {
+    int64_t count = count_pending(source);
+    if (count < left) {
+      left = count;
+      moved = now();
+    }
     pause_for(0.1);
-  int64_t left = count_pending(source);
+  }
   say("%lld changes are left after %.1f s", (long long)left, now() - began);
   PGresult *rows =
       PQexec(source, "select coalesce(t.name, '?'), count(*) from rowrelay.queue q left join rowrelay.target t "

@@ -24,7 +24,10 @@ bool target_add(const struct stage *stage, PGconn *source, const char *name);
 
 /* Ends what faults have begun and left: paused targets, half-made copies. Needs healthy servers. */
 void targets_mend(const struct stage *stage);
-/* Waits until nothing is queued; if it is false, notes in DIR/pending for which target something still is. */
+/*
+ * Waits until nothing is queued, as long as it becomes less: a busy machine is slow. If nothing has moved for so many
+ * seconds, it is false, and DIR/pending says for which target something still is.
+ */
 bool targets_drain(const struct stage *stage, double seconds);
 /* Writes what the source and all targets have. */
 void targets_dump(const struct stage *stage);
