@@ -25,7 +25,7 @@
 #define FAULTS_AT_ONCE 3
 #define LONGEST_FAULT 45 /* seconds to wait for those that have begun */
 #define TRICKLE 8
-#define DRAIN 90
+#define DRAIN 150
 
 struct run {
   struct stage stage;
@@ -80,7 +80,7 @@ static void lose_relay(struct run *run, pid_t ended, int status) {
       continue;
     if (WIFEXITED(status))
       say("process %d of rowrelay ended with %d", i, WEXITSTATUS(status));
-    else if (WTERMSIG(status) != SIGKILL)
+    else if (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM) /* it was told to stop before it could hear */
       note_crash(run, i, WTERMSIG(status));
     atomic_store(&run->stage.shared->relays[i], 0);
     run->start_again[i] = now() + (WIFEXITED(status) ? 0.5 : 0);
