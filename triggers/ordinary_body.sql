@@ -59,7 +59,6 @@ begin
     into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
-                              or a.attlen = -1 -- rowrelay.small_row() names it
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
