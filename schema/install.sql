@@ -228,7 +228,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/row_keys.sql
 \ir ../triggers/row_images.sql
 \ir ../triggers/record_change.sql
-\ir ../triggers/record_key.sql
 \ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/system_column.sql

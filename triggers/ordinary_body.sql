@@ -6,8 +6,8 @@
 --             rows out.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. Only passing on a large row is: see
---             rowrelay.record_key(). See rowrelay.trigger_body() for what is done with a row.
+--             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
+--             row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -20,12 +20,7 @@ declare
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
   name         constant text := rowrelay.full_name(relation);
-  new_is_small constant text := rowrelay.small_row(relation, 'new'); -- null: always
-  old_is_small constant text := rowrelay.small_row(relation, 'old');
-  rest         constant text := concat_ws(E'\n',
-    format('return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old), new.xmax, new.xmin, new.cmin,',
-           rowrelay.rest_name(capture.id)),
-           '      new.ctid, old.xmax, old.xmin, old.cmax);');
+  small        constant text := 'operator(pg_catalog.<) ' || rowrelay.small_row();
   has_timezone boolean;
   known        text;
   is_ordinary  text;
@@ -66,9 +61,11 @@ begin
          string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
     into new_is_awkward, old_is_awkward
     from rowrelay.awkward_columns(relation) as w;
+  -- The row's size comes after xmax: system columns may be lost when it is taken.
   select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
                    '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                   new_is_small, case when keeps_before then old_is_small end,
+                   'pg_catalog.pg_column_size(new) ' || small,
+                   case when keeps_before then 'coalesce(pg_catalog.pg_column_size(old), 0) ' || small end,
                    '(' || new_is_awkward || ') is not true',
                    case when keeps_before then '(' || old_is_awkward || ') is not true' end)
     into is_ordinary;
@@ -85,8 +82,6 @@ begin
            'declare',
            -- each type that is named costs a session two kilobytes
            '  is_last found%type;',
-    case when new_is_small is not null then
-           '  is_small found%type;' end,
     case when has_timezone then
            '  former_timezone tg_op%type;' end,
            'begin',
@@ -108,7 +103,7 @@ begin
     case when is_firm then
     format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
            case when keeps_before then
-             concat_ws(' and ', '', old_is_small,
+             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small,
                        '(' || old_is_awkward || ') is not true')
            end,
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
@@ -137,23 +132,9 @@ begin
            '      is_last := false;',
            '    end;',
            '  end loop;',
-    case when new_is_small is not null then concat_ws(E'\n',
-           '  begin',
-    format('    is_small := %s and %s;', new_is_small, old_is_small),
-           '  exception when others then', -- a column was renamed
-           '    is_small := true;',
-           '  end;',
-           '  if not is_small then',
-           '    begin',
-           '      ' || rest,
-           '    exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('      perform rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
-           rowrelay.key_expression(relation, key_columns, 'old'),
-           rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
-           '      return null;',
-           '    end;',
-           '  end if;') end,
-           '  ' || rest,
+    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           rowrelay.rest_name(capture.id)),
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
            'end');
 end
 $$;
