@@ -8,7 +8,8 @@ begin
   return (
     select format('pg_catalog.json_build_object(%s)', string_agg(
              format(case when w.name is null then '%1$L, %3$s'
-                         else '%1$L, case when %2$s then pg_catalog.to_json(%4$s) else pg_catalog.to_json(%3$s) end' end,
+                         else '%1$L, case when %2$s then pg_catalog.to_json(%4$s) '
+                              'else pg_catalog.to_json(%3$s) end' end,
                     u.name, format(w.condition, v.value), rowrelay.safe_json(v.value, a.atttypid),
                     rowrelay.safe_text(v.value, a.atttypid)),
              ', ' order by u.position))
