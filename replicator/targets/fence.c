@@ -158,6 +158,21 @@ bool fence_has_since(const struct fence *fence, int64_t change_id) {
   return found != NULL && *found > 0;
 }
 
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t add_text(uint64_t hash, const char *text) {
+  for (const char *c = text; c != NULL && *c != '\0'; c++)
+    hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+  return hash;
+}
+
+int64_t fence_row(const struct change *change) {
+  /* That of a table, which may have been captured twice; one that has no key is of its keyless rows. */
+  uint64_t hash = add_text(UINT64_C(14695981039346656037), change->route->into_table);
+  if (change->key == NULL)
+    return change->route->keyless ? (int64_t)hash : 0;
+  return (int64_t)(change->has_hash ? hash * UINT64_C(31) + (uint64_t)change->hash : add_text(hash, change->key));
+}
+
 /* What a barrier of the push follows, or goes before, may be of any lane. */
 static void note_barrier(struct pgconn *connection, const char *source_id, const struct push *push) {
   const struct change *barrier = NULL;
@@ -178,22 +193,28 @@ static void note_barrier(struct pgconn *connection, const char *source_id, const
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {
   struct buffer lanes;
   struct buffer ids;
+  struct buffer rows;
   buffer_init(&lanes, ARRAY_LIMIT);
   buffer_init(&ids, ARRAY_LIMIT);
+  buffer_init(&rows, ARRAY_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
     char separator = i == 0 ? '{' : ',';
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
     buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
+    buffer_add_format(&rows, "%c%lld", separator, (long long)fence_row(push->changes[i]));
   }
   note_barrier(connection, source_id, push);
   if (push->count > 0) {
     buffer_add_string(&lanes, "}");
     buffer_add_string(&ids, "}");
+    buffer_add_string(&rows, "}");
     pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
     pgconn_pipeline_needs(connection, &ids, "the list of changes");
+    pgconn_pipeline_needs(connection, &rows, "the list of rows");
     pgconn_pipeline_add(connection, &QUERY_fence_note,
-                        VALUES(source_id, lanes.data, ids.data, number(push->first_id).text));
+                        VALUES(source_id, lanes.data, ids.data, rows.data, number(push->first_id).text));
   }
   buffer_release(&lanes);
   buffer_release(&ids);
+  buffer_release(&rows);
 }

@@ -57,9 +57,12 @@ MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error
 void fence_order(struct fence *fence);
 /* Whether a change has been applied by an earlier delivery. */
 bool fence_has(const struct fence *fence, int64_t change_id);
-/* The same, and nothing older of its lane has been applied since: a change that was refused and is retried may be older
+/* The same, and nothing older of its row has been applied since: a change that was refused and is retried may be older
  * than one of its row that was applied and not settled. */
 bool fence_has_since(const struct fence *fence, int64_t change_id);
+
+/* Equal for changes of the same row at the target, and seldom for others; 0: it may be of any row. */
+int64_t fence_row(const struct change *change);
 
 /* Adds to the open pipeline a statement that records the push's changes as applied. */
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push);

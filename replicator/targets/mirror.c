@@ -377,11 +377,10 @@ static void add_change(struct mirror *mirror, struct piece *piece, const struct 
     piece_add(piece, &shape->statements[UPSERT], change->new_row);
 }
 
-static bool is_among(const int *lanes, size_t count, int lane) {
-  for (size_t i = 0; i < count; i++)
-    if (lanes[i] == lane)
-      return true;
-  return false;
+static int by_number(const void *a, const void *b) {
+  int64_t left = *(const int64_t *)a;
+  int64_t right = *(const int64_t *)b;
+  return (left > right) - (left < right);
 }
 
 /*
@@ -389,25 +388,33 @@ static bool is_among(const int *lanes, size_t count, int lane) {
  * are applied again, which is harmless where rows have a key. `fence` may be NULL. Not for documents: one change may
  * concern many, in several pushes, and they are read anew each time, so none is older than what the target has.
  */
-static bool mark_applied(const struct push *push, const struct fence *fence, bool *applied) {
+static bool mark_applied(const struct push *push, const struct fence *fence, bool *applied, struct error *error) {
   if (fence == NULL || fence->count == 0)
     return true;
-  int *lanes = calloc(push->lane_count + 1, sizeof *lanes); /* in which something is applied for the first time */
+  int64_t *rows = calloc(push->count + 1, sizeof *rows); /* of which something is applied for the first time */
+  if (rows == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
   size_t count = 0;
-  if (lanes == NULL)
-    return false;
+  bool any_row = false;
+  for (size_t i = 0; i < push->count; i++)
+    if (!fence_has(fence, push->changes[i]->id)) {
+      rows[count] = fence_row(push->changes[i]);
+      any_row = any_row || rows[count] == 0;
+      count++;
+    }
+  qsort(rows, count, sizeof *rows, by_number);
   bool barrier_came = false;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     bool is_barrier = lane_is_of_barriers(change->lane); /* an older one of its row may have come in another lane */
     bool has = !change->route->document && fence_has(fence, change->id);
-    bool follows = is_barrier || barrier_came || is_among(lanes, count, change->lane);
-    applied[i] = has && (change_is_keyless(change) || (!follows && fence_has_since(fence, change->id)));
+    int64_t row = fence_row(change);
+    bool is_so = has && !any_row && !is_barrier && !barrier_came && fence_has_since(fence, change->id) && row != 0 &&
+                 bsearch(&row, rows, count, sizeof *rows, by_number) == NULL;
+    applied[i] = is_so || (has && change_is_keyless(change));
     barrier_came = barrier_came || (is_barrier && !applied[i]);
-    if (!has && !follows && count < push->lane_count)
-      lanes[count++] = change->lane;
   }
-  free(lanes);
+  free(rows);
   return true;
 }
 
@@ -533,7 +540,7 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
     return error_set(error, FAILURE_RETRY, "out of memory");
   struct piece piece = {.connection = connection};
   buffer_init(&piece.rows, ROWS_LIMIT);
-  bool ok = mark_applied(push, fence, applied) || error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = mark_applied(push, fence, applied, error);
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {

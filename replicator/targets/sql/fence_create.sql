@@ -11,12 +11,19 @@ begin
       lane    integer not null,
       token   bigint not null,
       applied bigint[] not null default '{}',
+      rows    bigint[] not null default '{}',
       primary key (source, lane)
     ) with (fillfactor = 50);
     comment on table rowrelay_target.fence is
       'for each lane of a source that rowrelay delivers from: its last delivery';
     comment on column rowrelay_target.fence.token is 'number of the claim; an older one may not write any more';
     comment on column rowrelay_target.fence.applied is 'changes that were applied, and may come again';
+  elsif not exists (select from pg_attribute a
+                     where a.attrelid = 'rowrelay_target.fence'::regclass and a.attname = 'rows') then
+    alter table rowrelay_target.fence add column rows bigint[] not null default '{}';
+  else
+    return;
   end if;
+  comment on column rowrelay_target.fence.rows is 'for each of them: a hash of its row''s key; null: any row';
 end
 $$;

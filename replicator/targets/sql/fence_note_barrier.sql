@@ -1,6 +1,9 @@
 -- A barrier comes: what is newer and was applied before it, in whatever lane, may have been of the same rows.
 --   $1 source  $2 lanes  $3 the barrier's change  $4 everything below this id is settled in these lanes
 update rowrelay_target.fence f
-   set applied = array(select case when abs(a) > $3::bigint then - abs(a) else a end
-                         from unnest(f.applied) as a where abs(a) >= $4::bigint)
+   set (applied, rows) = (
+         select coalesce(array_agg(case when abs(a.id) > $3::bigint then - abs(a.id) else a.id end order by a.place), '{}'),
+                coalesce(array_agg(a.row order by a.place), '{}')
+           from unnest(f.applied, f.rows) with ordinality as a(id, row, place)
+          where abs(a.id) >= $4::bigint)
  where f.source = $1::uuid and f.lane = any ($2::integer[]) and f.applied <> '{}';
