@@ -190,7 +190,7 @@ static void note_barrier(struct pgconn *connection, const char *source_id, const
   buffer_release(&lanes);
 }
 
-void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push, bool is_new) {
   struct buffer lanes;
   struct buffer ids;
   struct buffer rows;
@@ -211,7 +211,7 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
     pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
     pgconn_pipeline_needs(connection, &ids, "the list of changes");
     pgconn_pipeline_needs(connection, &rows, "the list of rows");
-    pgconn_pipeline_add(connection, &QUERY_fence_note,
+    pgconn_pipeline_add(connection, is_new ? &QUERY_fence_note_new : &QUERY_fence_note,
                         VALUES(source_id, lanes.data, ids.data, rows.data, number(push->first_id).text));
   }
   buffer_release(&lanes);

@@ -64,7 +64,8 @@ bool fence_has_since(const struct fence *fence, int64_t change_id);
 /* Equal for changes of the same row at the target, and seldom for others; 0: it may be of any row. */
 int64_t fence_row(const struct change *change);
 
-/* Adds to the open pipeline a statement that records the push's changes as applied. */
-void fence_note(struct pgconn *connection, const char *source_id, const struct push *push);
+/* Adds to the open pipeline a statement that records the push's changes as applied. `is_new`: fence_pass_new() has let
+ * them pass. */
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push, bool is_new);
 
 #endif

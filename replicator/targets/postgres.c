@@ -112,7 +112,7 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
                                         : mirror_add(postgres->mirror, connection, push,
                                                      postgres->is_source ? NULL : &postgres->fence, &failed);
   if (!postgres->is_source && postgres->mirror != NULL)
-    fence_note(connection, source_id, push);
+    fence_note(connection, source_id, push, passes_fence);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
   if (added && !postgres->is_source)
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
