@@ -228,6 +228,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/row_keys.sql
 \ir ../triggers/row_images.sql
 \ir ../triggers/record_change.sql
+\ir ../triggers/record_key.sql
 \ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/system_column.sql
@@ -235,6 +236,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/rekeyed_expression.sql
 \ir ../triggers/foreign_table.sql
 \ir ../triggers/trigger_body.sql
+\ir ../triggers/may_be_large.sql
 \ir ../triggers/small_row.sql
 \ir ../triggers/rest_name.sql
 \ir ../triggers/has_ordinary_rows.sql

@@ -6,8 +6,8 @@
 --             rows out.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
---             row.
+--             built-in types, and an image of a small row fits. Only passing on a large row is: see
+--             rowrelay.record_key(). See rowrelay.trigger_body() for what is done with a row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -20,7 +20,8 @@ declare
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
   name         constant text := rowrelay.full_name(relation);
-  small        constant text := 'operator(pg_catalog.<) ' || rowrelay.small_row();
+  new_is_small constant text := rowrelay.small_row(relation, 'new'); -- null: always
+  old_is_small constant text := rowrelay.small_row(relation, 'old');
   has_timezone boolean;
   known        text;
   is_ordinary  text;
@@ -54,6 +55,7 @@ begin
     into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
+                              or rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
@@ -61,11 +63,9 @@ begin
          string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
     into new_is_awkward, old_is_awkward
     from rowrelay.awkward_columns(relation) as w;
-  -- The row's size comes after xmax: system columns may be lost when it is taken.
   select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
                    '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                   'pg_catalog.pg_column_size(new) ' || small,
-                   case when keeps_before then 'coalesce(pg_catalog.pg_column_size(old), 0) ' || small end,
+                   new_is_small, case when keeps_before then old_is_small end,
                    '(' || new_is_awkward || ') is not true',
                    case when keeps_before then '(' || old_is_awkward || ') is not true' end)
     into is_ordinary;
@@ -103,7 +103,7 @@ begin
     case when is_firm then
     format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
            case when keeps_before then
-             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small,
+             concat_ws(' and ', '', old_is_small,
                        '(' || old_is_awkward || ') is not true')
            end,
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
@@ -116,25 +116,33 @@ begin
            '      return old;',
            '    end if;',
            '    exit when is_last is not null;',
+           '    is_last := false;',
            '    begin',
-    format('      if not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
-           '        is_last := false;',
-           '      elsif tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('        is_last := not exists (select from %s as t where %s and %s);', name,
+    format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+           '        if tg_op operator(pg_catalog.=) ''DELETE'' then',
+    format('          is_last := not exists (select from %s as t where %s and %s);', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-           '      else',
+           '        else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid and %s);',
-           name, rowrelay.same_row_type('t.*', 'new.*')) end,
+           '          is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
+    format('          is_last := exists (select from only %s as t'
+           ' where t.ctid operator(pg_catalog.=) new.ctid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
+           '        end if;',
            '      end if;',
-           '    exception when others then',
-           '      is_last := false;',
+           '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
+    case when new_is_small is not null then
+           '  begin' end, -- as one value the row may be too large to be passed on
     format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
            rowrelay.rest_name(capture.id)),
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
+    case when new_is_small is not null then concat_ws(E'\n',
+           '  exception when program_limit_exceeded or out_of_memory or internal_error then',
+    format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
+           rowrelay.key_expression(relation, key_columns, 'old'),
+           rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
+           '  end;') end,
            'end');
 end
 $$;

@@ -184,6 +184,8 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
+    case when not is_apart then
+           '      begin' end,
            -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
            case when is_apart then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
@@ -192,6 +194,11 @@ begin
     format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
            rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
+    case when not is_apart then concat_ws(E'\n',
+           '      exception when program_limit_exceeded or out_of_memory or internal_error then',
+    format('        return rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
+           new_key, key_row),
+           '      end;') end,
            '      return null;',
            '    end;',
            '  end;',

@@ -490,3 +490,35 @@ Test(types, a_change_that_is_too_large_for_the_log_breaks_no_writer_and_is_liste
                    "3");
   fixture_end(&f);
 }
+
+/* As a row of more than a gigabyte, of which PostgreSQL cannot make a value for a function's parameter. */
+Test(types, a_row_that_cannot_be_passed_to_a_function_breaks_no_writer_and_is_listed) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "types_impassable",
+      "create table item (id int primary key, t text); create table pile (t text);"
+      "create table doc (id int primary key, t text, j jsonb); alter table item alter t set storage external");
+  sql(f.at_source, "select rowrelay.capture_table(t) from unnest('{item,doc,pile}'::regclass[]) t;"
+                   "select rowrelay.add_target('null', 'file:/dev/null'); select rowrelay.route(relation, 'null') from "
+                   "rowrelay.captures");
+  sql(f.at_source, "select count(*) from rowrelay.capture_natively(false)"); /* the server module has its own way */
+  sql(f.at_source,
+      "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
+      "returns boolean language sql immutable as 'select false';"
+      "do $$ declare f text; begin"
+      "  for f in select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace"
+      "             and p.proname in ('capture_1_rest', 'record_row') loop"
+      "    execute regexp_replace(f, 'AS [$].*', 'AS $x$ begin raise ''tuple is too big'' using errcode = "
+      "                           ''program_limit_exceeded''; end $x$'); end loop; end $$");
+  sql(f.at_source, "insert into item values (1, repeat('x', 200000)); update item set id = 3; update item set t = t || "
+                   "'y'; delete from item");
+  sql(f.at_source, "insert into doc values (1, 'x', '1'); update doc set t = 'y'; update doc set id = 2; delete from "
+                   "doc; insert into pile values ('x'); update pile set t = 'y'; delete from pile");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(h.op, h.key, case when h.caveat ->> 'problem' = "
+                                    "'tuple is too big' or h.caveat ->> 'problem' ~ 'altered' then '!' end), "
+                                    "' ' order by h.id) from rowrelay.change h"),
+                   "i1! d1 i3! u3! d3 i1! u1! d1 i2! d2 i! u! d!");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.errors") >= 8);
+  fixture_end(&f);
+}

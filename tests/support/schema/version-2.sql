@@ -6537,6 +6537,28 @@ begin
   end if;
 end
 $$;
+-- Purpose:    captures a change of a row that cannot be passed to a function, because as one value it would have more
+--             than the gigabyte that PostgreSQL allows; only its key is known. A deletion needs no more; any other
+--             change is recorded as a problem. Lanes are not computed for it: it is a barrier.
+-- Parameters: capture; TG_OP; keys before and after; columns of the key before; the error that led here
+-- Result:     null, which a trigger function can return
+create or replace function rowrelay.record_key(capture_id integer, operation text, old_key text, new_key text,
+                                               key_row json, problem text) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_same constant boolean := operation = 'UPDATE' and old_key is not distinct from new_key;
+begin
+  if operation <> 'INSERT' and not is_same then
+    perform rowrelay.add_change(capture_id, 'd', old_key, null, key_row, null,
+                                case when old_key is null then problem end);
+  end if;
+  if operation <> 'DELETE' then
+    perform rowrelay.add_change(capture_id, case when is_same then 'u' else 'i' end::"char", new_key, null, null, null,
+                                problem);
+  end if;
+  return null;
+end
+$$;
 -- Purpose:    the slow path of capture: captures a change by the present catalogs, as a new trigger function would. The
 --             generated triggers fall back to it when a column that they name was renamed, dropped or given another
 --             type, or when a row is too large for an image. It must not fail where the writer would not, so it records
@@ -7182,6 +7204,8 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
+    case when not is_apart then
+           '      begin' end,
            -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
            case when is_apart then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
@@ -7190,6 +7214,11 @@ begin
     format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
            rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
+    case when not is_apart then concat_ws(E'\n',
+           '      exception when program_limit_exceeded or out_of_memory or internal_error then',
+    format('        return rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
+           new_key, key_row),
+           '      end;') end,
            '      return null;',
            '    end;',
            '  end;',
@@ -7214,11 +7243,31 @@ begin
            'end');
 end
 $$;
--- Purpose:    the size of a stored row below which no image of it can be too large for PostgreSQL: values may be
---             compressed to a 255th of their size and grow by six in JSON, and an image may have a gigabyte
--- Result:     bytes
-create or replace function rowrelay.small_row() returns integer
-language sql immutable as $$ select 100000 $$;
+-- Purpose:    whether a value may have so much text that a row of such values has no image: more than a gigabyte. A
+--             numeric has 150 kB at most, and a row has room for some 400 of them.
+-- Parameters: the type of a column
+create or replace function rowrelay.may_be_large(of_type oid) returns boolean
+language sql stable as $$
+  select t.typlen = -1 and t.oid not in ('numeric'::regtype, 'inet'::regtype, 'cidr'::regtype)
+    from pg_type t where t.oid = rowrelay.base_type(of_type)
+$$;
+-- Purpose:    returns SQL for whether a row is so small that no image of it can be too large for PostgreSQL: stored
+--             values may be compressed to a 255th of their size and grow by six in JSON, and an image may have a
+--             gigabyte. Values are looked at one by one: the row itself may be too large to be passed to a function.
+-- Parameters: relation; name of the row; one that is null counts as small
+-- Result:     a condition; null for a table all of whose rows are small
+create or replace function rowrelay.small_row(relation regclass, row_name text) returns text
+language plpgsql stable as $$
+begin
+  return (
+    select format('coalesce(greatest(%s), 0) operator(pg_catalog.<) %s',
+                  string_agg(format('pg_catalog.pg_column_size(%s.%I)', row_name, a.attname), ', ' order by a.attnum),
+                  least(100000, 500000 / count(*)))
+      from pg_attribute a
+     where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and rowrelay.may_be_large(a.atttypid)
+    having count(*) > 0);
+end
+$$;
 -- Purpose:    returns the name of the function beside a trigger function; see rowrelay.rest_function()
 -- Parameters: capture id
 create or replace function rowrelay.rest_name(capture_id integer) returns text
@@ -7268,8 +7317,8 @@ $$;
 --             rows out.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
---             row.
+--             built-in types, and an image of a small row fits. Only passing on a large row is: see
+--             rowrelay.record_key(). See rowrelay.trigger_body() for what is done with a row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -7282,7 +7331,8 @@ declare
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
   name         constant text := rowrelay.full_name(relation);
-  small        constant text := 'operator(pg_catalog.<) ' || rowrelay.small_row();
+  new_is_small constant text := rowrelay.small_row(relation, 'new'); -- null: always
+  old_is_small constant text := rowrelay.small_row(relation, 'old');
   has_timezone boolean;
   known        text;
   is_ordinary  text;
@@ -7316,6 +7366,7 @@ begin
     into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
+                              or rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
@@ -7323,11 +7374,9 @@ begin
          string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
     into new_is_awkward, old_is_awkward
     from rowrelay.awkward_columns(relation) as w;
-  -- The row's size comes after xmax: system columns may be lost when it is taken.
   select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
                    '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                   'pg_catalog.pg_column_size(new) ' || small,
-                   case when keeps_before then 'coalesce(pg_catalog.pg_column_size(old), 0) ' || small end,
+                   new_is_small, case when keeps_before then old_is_small end,
                    '(' || new_is_awkward || ') is not true',
                    case when keeps_before then '(' || old_is_awkward || ') is not true' end)
     into is_ordinary;
@@ -7365,7 +7414,7 @@ begin
     case when is_firm then
     format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
            case when keeps_before then
-             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small,
+             concat_ws(' and ', '', old_is_small,
                        '(' || old_is_awkward || ') is not true')
            end,
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
@@ -7378,25 +7427,33 @@ begin
            '      return old;',
            '    end if;',
            '    exit when is_last is not null;',
+           '    is_last := false;',
            '    begin',
-    format('      if not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
-           '        is_last := false;',
-           '      elsif tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('        is_last := not exists (select from %s as t where %s and %s);', name,
+    format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+           '        if tg_op operator(pg_catalog.=) ''DELETE'' then',
+    format('          is_last := not exists (select from %s as t where %s and %s);', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-           '      else',
+           '        else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid and %s);',
-           name, rowrelay.same_row_type('t.*', 'new.*')) end,
+           '          is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
+    format('          is_last := exists (select from only %s as t'
+           ' where t.ctid operator(pg_catalog.=) new.ctid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
+           '        end if;',
            '      end if;',
-           '    exception when others then',
-           '      is_last := false;',
+           '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
+    case when new_is_small is not null then
+           '  begin' end, -- as one value the row may be too large to be passed on
     format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
            rowrelay.rest_name(capture.id)),
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
+    case when new_is_small is not null then concat_ws(E'\n',
+           '  exception when program_limit_exceeded or out_of_memory or internal_error then',
+    format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
+           rowrelay.key_expression(relation, key_columns, 'old'),
+           rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
+           '  end;') end,
            'end');
 end
 $$;
