@@ -54,18 +54,18 @@ select json_build_object(
                               'name', a.attname,
                               'type', format_type(a.atttypid, a.atttypmod),
                               'key_type', rowrelay.plain_type(a.atttypid, a.attcollation),
-                              'category', a.typcategory,
                               'as_text', rowrelay.safe_text(format('new.%I', a.attname), a.atttypid),
-                              'as_json', rowrelay.safe_json(format('new.%I', a.attname), a.atttypid),
+                              'as_image', case when not c.mask ? a.attnum::text then i.value
+                                               else format('%L::pg_catalog.json', c.mask -> a.attnum::text) end,
+                              'is_json_text', case when not c.mask ? a.attnum::text then i.is_json_text end,
                               -- null: its images cannot be read without CHECKs of domains
-                              'unchecked_type', nullif(
-                                rowrelay.unchecked_type(a.atttypid),
-                                case when a.typcategory in ('A', 'C') then 'pg_catalog.text' end),
+                              'unchecked_type', case when not rowrelay.has_inner_domain(a.atttypid)
+                                                     then rowrelay.unchecked_type(a.atttypid) end,
                               'is_masked', c.mask ? a.attnum::text,
-                              'mask', c.mask -> a.attnum::text,
                               'key_position', a.key_position,
                               'sorts', s.sorts))
                        from attribute a
+                       left join rowrelay.image_values(c.relation, 'new') as i on i.number = a.attnum
                        left join lateral (
                          -- types that sort alike on every server, unless it is by a collation that another one lacks
                          select concat_ws(' ',

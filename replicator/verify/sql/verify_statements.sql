@@ -18,6 +18,7 @@
 --   $1 plan by verify_target.sql
 --   $2 a text that stands between columns, and with ! for null: nobody may know it, or rows could be made to look alike
 --   $3 whether md5 is the only hash function on which the servers agree
+--   $4 whether values that the target's types cannot have must not fail the statements
 -- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
   select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture,
@@ -28,24 +29,27 @@ with plan as (
                                                else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
+), compared as (
+  select c.position, c.name, c.unchecked_type,
+         format('coalesce((%s)::text, %L)', case when $4::boolean then coalesce(c.safe_value, c.value) else c.value end,
+                $2::text || '!') as value
+    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text, safe_value text, name text,
+                                                                      unchecked_type text)) with ordinality
+                              as c(value, safe_value, name, unchecked_type, position)
 ), part as (
   -- a function takes a hundred arguments at most
   select c.position / 50 as n,
-         format('concat_ws(%L, %s)', $2::text,
-                string_agg(format('coalesce((%s)::text, %L)', c.value, $2::text || '!'), ', ' order by c.position))
-                  as text
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+         format('concat_ws(%L, %s)', $2::text, string_agg(c.value, ', ' order by c.position)) as text
+    from compared c
    group by c.position / 50
 ), named as (
-  select coalesce(string_agg(format('%I %s', c.name, coalesce(c.unchecked_type, 'text')), ', ' order by c.position),
-                  'none text') as types,
-         coalesce(bool_or(c.unchecked_type is null), false)::text as any_row
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (name text, unchecked_type text)) with ordinality
-                              as c(name, unchecked_type, position)
+  select coalesce(string_agg(format('%I %s', c.name, c.unchecked_type), ', ' order by c.position), 'none text')
+           as types,
+         coalesce(bool_or(c.unchecked_type is null), false) as any_row
+    from compared c
 ), column_hash as (
-  select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')) , ', '
-                    order by c.position) as list
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+  select string_agg(format(p.hash, c.value), ', ' order by c.position) as list
+    from plan p, compared c
 ), row_text as (
   select case when count(*) = 0 then '''''' -- it has no columns, and all its rows are equal
               when count(*) = 1 then min(t.text)
@@ -164,9 +168,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                   'recent as materialized (select c.op, c.old_row, c.new_row, c.caveat from rowrelay.change c '
                     'where c.id > $2::bigint and c.capture = %1$s '
                       'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
-                  'touched as materialized (select %2$s as hash from recent r '
-                    'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
-                    'cross join lateral json_to_record(i.image) as new(%5$s) where i.image is not null), '
+                  'touched as materialized (%5$s), '
                   'found as materialized (select h.hash, count(*) as n, min(left(concat(h.whole), 200)) as text '
                     'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
@@ -177,7 +179,14 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                         'or r.caveat ->> ''problem'' is not null), '
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
-                  p.capture, s.hash, p.relation, p.filter, n.types, n.any_row)
+                  p.capture, s.hash, p.relation, p.filter,
+                  -- where images cannot be read, any row may be that of a change
+                  case when n.any_row then 'select null::bigint as hash where false'
+                       else format('select %s as hash from recent r '
+                                   'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
+                                   'cross join lateral json_to_record(i.image) as new(%s) where i.image is not null',
+                                   s.hash, n.types) end,
+                  n.any_row::text)
        end as lookup,
        null as keys
   from plan p, source_rows s, in_order o, scope c, column_hash h, named n
