@@ -74,9 +74,8 @@ static bool ask_both(struct verify *verify, const struct inquiry *inquiry, struc
   const char *there[] = {range->behind, range->up_to, mask.text, inquiry->chosen};
   int count = inquiry->ask == ASK_SUM ? 2 : inquiry->ask == ASK_BUCKETS ? 3 : 4;
   for (int side = 0; side < SIDE_COUNT; side++)
-    questions[side] =
-        plan_question(inquiry->plan, (enum side)side, inquiry->ask,
-                      (struct values){.count = count, .texts = side == SIDE_SOURCE ? here : there});
+    questions[side] = plan_question(inquiry->plan, (enum side)side, inquiry->ask,
+                                    (struct values){.count = count, .texts = side == SIDE_SOURCE ? here : there});
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
 

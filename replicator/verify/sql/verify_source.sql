@@ -44,7 +44,8 @@ select json_build_object(
          'relation', rowrelay.full_name(c.relation),
          'filter', c.condition,
          'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
-         'row_hash', case when c.key_is_exact
+         'row_hash', case when rowrelay.has_domain_parts(c.relation, c.live_key) then 'f.row_hash' -- not to be had
+                          when c.key_is_exact
                           then format('rowrelay.text_hash(%s)',
                                       rowrelay.key_expression(c.relation, c.live_key, 'wanted'))
                           else format('coalesce(nullif(%s, 0), 1)',

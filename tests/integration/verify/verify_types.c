@@ -15,7 +15,7 @@ struct kind {
   const char *array; /* that of the column with arrays */
 };
 static const struct kind KINDS[] = {
-    {"same", NULL, NULL},         {"text", "text", "text"},      {"json", "json", "json"},
+    {"same", NULL, NULL},        {"text", "text", "text"},       {"json", "json", "json"},
     {"jsonb", "jsonb", "jsonb"}, {"texts", "varchar", "text[]"},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
@@ -82,12 +82,14 @@ static void is_right(struct fixture *f, const char *kind, const char *when) {
   char *literal = PQescapeLiteral(f->at_source, said, strlen(said));
   const char *result = ask(
       f->at_source,
-      "with found as (select t ->> 'table' as t, d ->> 'key' as key from json_array_elements(%s::json -> 'tables') as t, "
+      "with found as (select t ->> 'table' as t, d ->> 'key' as key from json_array_elements(%s::json -> 'tables') as "
+      "t, "
       "  json_array_elements(t -> 'found') as d), "
       "wanted as (select relation::text, key from rowrelay.errors where target = '%s' union select * from wrong), "
       "compared as (select t ->> 'table' as t, t ->> 'rows' as n from json_array_elements(%s::json -> 'tables') as t) "
       "select string_agg(m, E'\\n') from ("
-      "  select format('%%s found %%s: %%s', t, key, (select row(r.*)::text from wrong r where r.t = f.t limit 1)) as m "
+      "  select format('%%s found %%s: %%s', t, key, (select row(r.*)::text from wrong r where r.t = f.t limit 1)) as "
+      "m "
       "    from (table found except table wanted) as f "
       "  union all select format('%%s not found %%s', relation, key) from (table wanted except table found) as w "
       "  union all select format('%%s not compared', c.oid::regclass) from pg_class c "
