@@ -164,6 +164,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/plain_type.sql
 \ir ../triggers/plain_value.sql
 \ir ../triggers/column_hash.sql
+\ir ../triggers/has_inner_domain.sql
 \ir ../triggers/has_domain_parts.sql
 \ir ../triggers/key_of.sql
 \ir ../triggers/live_key.sql
@@ -290,8 +291,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/goes_to.sql
 \ir functions/row/estimated_rows.sql
 \ir functions/queue/backlog.sql
-\ir functions/row/has_inner_domain.sql
-\ir functions/row/unchecked_type.sql
 \ir functions/row/type_structure.sql
 \ir functions/row/element_texts.sql
 \ir functions/row/value_text.sql

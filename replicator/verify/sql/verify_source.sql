@@ -61,7 +61,7 @@ select json_build_object(
                               'is_json_text', case when not c.mask ? a.attnum::text then i.is_json_text end,
                               -- null: its images cannot be read without CHECKs of domains
                               'unchecked_type', case when not rowrelay.has_inner_domain(a.atttypid)
-                                                     then rowrelay.unchecked_type(a.atttypid) end,
+                                                     then rowrelay.plain_type(a.atttypid, 0) end,
                               'is_masked', c.mask ? a.attnum::text,
                               'key_position', a.key_position,
                               'sorts', s.sorts))

@@ -16,7 +16,12 @@ with doc as (
          a.attnum, a.attgenerated, a.attnotnull, a.attcollation, b.oid as base, a.atttypid as own_oid,
          a.atttypmod as own_modifier, format_type(a.atttypid, a.atttypmod) as own_type,
          -- the type itself for a domain
-         format_type(b.oid, b.modifier) as plain_type, format_type(b.oid, -1) as own_key_type,
+         b.modifier, format_type(b.oid, b.modifier) as plain_type, format_type(b.oid, -1) as own_key_type,
+         -- whether casts from and to text are what json_to_record() and concat() do, which take three times as long
+         not exists (select from pg_cast t
+                      where t.castfunc <> 0 and (t.castsource = b.oid and t.casttarget = 'text'::regtype
+                                                 or t.castsource = 'text'::regtype and t.casttarget = b.oid))
+           and exists (select from pg_type t where t.oid = b.oid and t.typcategory not in ('A', 'V')) as is_text_alike,
          coalesce(s.type = format_type(a.atttypid, a.atttypmod) and not s.is_masked, false) as is_alike
     from doc d
     cross join source_column s
@@ -103,7 +108,11 @@ with doc as (
                     case when a.is_json_text is not null
                          then format('(select case when r.v is distinct from null then concat(r.v) end '
                                      'from (select (%s)::%s) as r(v)) else ', a.as_text, a.plain_type) end,
-                    case when a.plain_type = 'text' then format('(%s) #>> ''{}''', a.as_image)
+                    case when a.base in ('json'::regtype, 'jsonb'::regtype)
+                           then format('nullif((%s)::text, ''null'')::%s::text', a.as_image, a.plain_type)
+                         when a.base = 'varchar'::regtype and a.modifier > -1 -- a cast would cut it
+                           then format('pg_catalog."varchar"((%s) #>> ''{}'', %s, false)::text', a.as_image, a.modifier)
+                         when a.is_text_alike then format('((%s) #>> ''{}'')::%s::text', a.as_image, a.plain_type)
                          else format('(select case when r.v is distinct from null then concat(r.v) end '
                                        'from json_to_record(json_build_object(''v'', %s)) as r(v %s))', a.as_image,
                                      a.plain_type) end, c.ends) as built_in) as v

@@ -196,9 +196,11 @@ static const char NESTED[] = "set role shopkeeper;"
                              "create domain shop.boxed as shop.inner check (evil.checks((value).n));"
                              "create type shop.outer as (b shop.boxed, bs shop.boxed[], cs shop.even[], t timestamptz);"
                              "create type shop.reach as range (subtype = shop.even);"
+                             "create domain shop.list as int[] check (evil.checks(value[1]));"
+                             "create type shop.lists as (ls shop.list[]);"
                              "create table shop.deep (id int primary key, o shop.outer, os shop.outer[], r shop.reach, "
                              "b shop.boxed, c shop.even, "
-                             "cs shop.even[], added int);"
+                             "cs shop.even[], l shop.lists, ls shop.list[], added int);"
                              "create table shop.heap (o shop.outer, r shop.reach, c shop.even);"
                              "create table shop.reached (r shop.reach primary key, v int);"
                              "create table shop.paired (i shop.inner, n int, v int, primary key (i, n));"
@@ -244,11 +246,14 @@ Test(rights, checks_of_domains_in_rows_arrays_and_ranges_do_not_run_as_who_compa
   }
   sql(s.as_app,
       "insert into shop.deep select n, '(\"(2,3)\",\"{\"\"(4,5)\"\",NULL}\",\"[0:1]={6,7}\",\"2024-02-29 12:00+01\")', "
-      "'{\"(\\\"(2,3)\\\",,,)\"}', '[2,7)', '(2,3)', 2, '{2,4}' from generate_series(1, 3) as n;"
+      "'{\"(\\\"(2,3)\\\",,,)\"}', '[2,7)', '(2,3)', 2, '{2,4}', '(\"{\"\"{2,3}\"\",NULL}\")', '{\"{2,3}\",\"{4}\"}' "
+      "from generate_series(1, 3) as n;"
       "insert into shop.heap select o, r, c from shop.deep; insert into shop.reached values ('[2,4)', 1), ('[5,6)', 1);"
       "insert into shop.paired values ('(2,3)', 1, 1), ('(4,5)', 1, 1)");
   rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
-  sql(s.as_app, "update shop.deep set o.t = 'infinity', os = null, r = '[3,9)', b = null, cs = '{6}' where id = 1;"
+  sql(s.as_app, "update shop.deep set o.t = 'infinity', os = null, r = '[3,9)', b = null, cs = '{6}', l.ls[1] = '{8}', "
+                "ls = '{\"{8,9}\"}' where "
+                "id = 1;"
                 "update shop.heap set r = null; update shop.reached set r = '[7,8)' where r = '[5,6)';"
                 "update shop.paired set i = '(8,9)' where n = 1 and (i).n = 5; delete from shop.deep where id = 3");
   rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);

@@ -966,7 +966,9 @@ comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
-alter type rowrelay.past add attribute is_shown boolean; -- as JSON, rather than as rows of the table
+
+-- The past --------------------------------------------------------------------------------------------------------
+alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
 drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);
 drop function if exists rowrelay.past_statement(regclass, timestamptz, pg_snapshot, text);
 
@@ -4672,13 +4674,13 @@ end
 $$;
 -- Purpose:    replaces a domain by its base type, and an array of domains by an array of the base type
 -- Parameters: type
--- Result:     type
+-- Result:     type; the same for an array of domains over arrays, because no other type has its values
 create or replace function rowrelay.plain_oid(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 declare
   base constant oid := rowrelay.base_type(of_type);
 begin
-  return coalesce((select e.typarray from pg_type e
+  return coalesce((select nullif(e.typarray, 0) from pg_type e
                     where e.oid = (select rowrelay.base_type(d.oid) from pg_type d
                                    where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
@@ -4815,19 +4817,27 @@ begin
   return hashes;
 end
 $$;
--- Purpose:    whether reading a key may run a user's CHECK, because an array, range or row in it has a domain inside.
---             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
+-- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a domain
+--             inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
+-- Parameters: type
+create or replace function rowrelay.has_inner_domain(of_type oid) returns boolean
+language plpgsql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
+begin
+  return exists (with recursive part(type) as (
+                   select p.type from rowrelay.type_parts(of_type, 0) as p
+                   union
+                   select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
+                 )
+                 select from part join pg_type t on t.oid = part.type and t.typtype = 'd');
+end
+$$;
+-- Purpose:    whether reading a key may run a user's CHECK, see rowrelay.has_inner_domain()
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
-language sql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
-  with recursive part(type) as (
-    select p.type
-      from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p
-     where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
-    union
-    select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
-  )
-  select exists (select from part join pg_type t on t.oid = part.type and t.typtype = 'd')
+language sql stable as $$
+  select exists (select from pg_attribute a
+                  where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+                    and rowrelay.has_inner_domain(a.atttypid))
 $$;
 -- Purpose:    returns the columns that identify a row: the primary key, else the smallest unique index on NOT NULL
 --             columns. A deferrable one does not count, because while it is deferred two rows may have one key; nor
@@ -9323,31 +9333,6 @@ language sql volatile as $$
            where q.change_id > coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
            limit at_most) as q
 $$;
--- Purpose:    whether a value of a type cannot be read without CHECKs of domains, because an array, range or row in it
---             has a domain inside. (A domain can be read as its base type: rowrelay.plain_oid().)
--- Parameters: type
-create or replace function rowrelay.has_inner_domain(of_type oid) returns boolean
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
-begin
-  return rowrelay.plain_oid(of_type) = 0 -- an array of domains over arrays: no other type has its values
-      or exists (with recursive part(type) as (
-                   select p.type from rowrelay.type_parts(of_type, 0) as p
-                   union
-                   select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
-                 )
-                 select from part join pg_type t on t.oid = part.type and t.typtype = 'd');
-end
-$$;
--- Purpose:    returns a type for reading values that were already in a table, so that no CHECK of a domain runs again:
---             it is its owner's code and would run with the reader's rights
--- Parameters: type of a column
--- Result:     the type; for a domain or an array of one the base type; text for a type with domains deeper in it
-create or replace function rowrelay.unchecked_type(of_type oid) returns text
-language plpgsql stable as $$
-begin
-  return case when rowrelay.has_inner_domain(of_type) then 'pg_catalog.text' else rowrelay.plain_type(of_type, 0) end;
-end
-$$;
 -- Purpose:    returns what rowrelay.value_text() has to know of a type: the built-in types that it is made of, and how.
 --             verify_target.sql asks the same of a mirror's columns, where there are no functions of ours.
 -- Parameters: type and type modifier of a column
@@ -10715,9 +10700,13 @@ language sql stable as $$
                 then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
               else 'with ' || c.changed || ' ' || keys_query end
     from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
-                                   order by a.attnum)) as changed
-            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+                        string_agg(format('%I %s', a.attname, c.type), ', ' order by a.attnum)) as changed
+            from pg_attribute a
+           cross join lateral (
+             -- as text what would run CHECKs of domains, which are the code of who owns them
+             select case when rowrelay.has_inner_domain(a.atttypid) then 'pg_catalog.text'
+                         else rowrelay.plain_type(a.atttypid, 0) end as type) as c
+           where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
 $$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
