@@ -1,5 +1,5 @@
--- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a domain
---             inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
+-- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a
+--             domain inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
 -- Parameters: type
 create or replace function rowrelay.has_inner_domain(of_type oid) returns boolean
 language plpgsql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search

@@ -31,8 +31,10 @@ begin
              %7$s
             offset 0) as i
      where %6$s$sql$,
-    columns, case when past.is_shown then 'r' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
+    columns,
+    case when past.is_shown then 'rowrelay_row' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
     source, texts, capture.relation::oid, condition,
-    case when past.is_shown then format('cross join lateral pg_catalog.json_to_record(f.image) as r(%s)', base) end);
+    case when past.is_shown
+         then format('cross join lateral pg_catalog.json_to_record(f.image) as rowrelay_row(%s)', base) end);
 end
 $$;

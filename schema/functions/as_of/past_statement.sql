@@ -1,6 +1,6 @@
 -- Purpose:    returns the statement for a past state of a captured table or of one of its rows
 -- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all;
---             is_shown: whether people only read the rows
+--             is_shown: whether people only read the rows, so that no CHECK of a domain has to run
 -- Result:     a SELECT of the table's columns; of each row as JSON if is_shown. It fails with no_data_found when the
 --             log does not tell what a row was.
 -- Errors:     as for rowrelay.past_of(); no_data_found: the table was truncated later; a key is not valid for its type

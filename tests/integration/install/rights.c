@@ -190,21 +190,23 @@ Test(rights, casts_of_a_tables_owner_do_not_run_as_who_compares) {
 }
 
 /* Domains wherever types may have them, each with a CHECK that tells evil.spy(), and fails for 13. */
-static const char NESTED[] = "set role shopkeeper;"
-                             "create domain shop.even as int check (evil.checks(value) and value <> 13);"
-                             "create type shop.inner as (c shop.even, n int);"
-                             "create domain shop.boxed as shop.inner check (evil.checks((value).n));"
-                             "create type shop.outer as (b shop.boxed, bs shop.boxed[], cs shop.even[], t timestamptz);"
-                             "create type shop.reach as range (subtype = shop.even);"
-                             "create domain shop.list as int[] check (evil.checks(value[1]));"
-                             "create type shop.lists as (ls shop.list[]);"
-                             "create table shop.deep (id int primary key, o shop.outer, os shop.outer[], r shop.reach, "
-                             "b shop.boxed, c shop.even, "
-                             "cs shop.even[], l shop.lists, ls shop.list[], added int);"
-                             "create table shop.heap (o shop.outer, r shop.reach, c shop.even);"
-                             "create table shop.reached (r shop.reach primary key, v int);"
-                             "create table shop.paired (i shop.inner, n int, v int, primary key (i, n));"
-                             "reset role";
+static const char NESTED[] =
+    "set role shopkeeper;"
+    "create domain shop.even as int check (evil.checks(value) and value <> 13);"
+    "create type shop.inner as (c shop.even, n int);"
+    "create domain shop.boxed as shop.inner check (evil.checks((value).n));"
+    "create type shop.outer as (b shop.boxed, bs shop.boxed[], cs shop.even[], t timestamptz);"
+    "create type shop.reach as range (subtype = shop.even);"
+    "create domain shop.list as int[] check (evil.checks(value[1]));"
+    "create type shop.lists as (ls shop.list[]);"
+    "create table shop.deep (id int primary key, o shop.outer, os shop.outer[], r shop.reach, "
+    "b shop.boxed, c shop.even, "
+    "cs shop.even[], l shop.lists, ls shop.list[], added int);"
+    "create table shop.heap (o shop.outer, r shop.reach, c shop.even);"
+    "create table shop.reached (r shop.reach primary key, v int);"
+    "create table shop.paired (i shop.inner, n int, v int, r int, p int, x int, s int, f int, w "
+    "int, c int, primary key (i, n));"
+    "reset role";
 
 /* Reads and prints all that has domains inside, as an admin who compares, undoes and looks back. */
 static void look_at_nested(struct shop *s) {

@@ -4817,8 +4817,8 @@ begin
   return hashes;
 end
 $$;
--- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a domain
---             inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
+-- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a
+--             domain inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
 -- Parameters: type
 create or replace function rowrelay.has_inner_domain(of_type oid) returns boolean
 language plpgsql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
@@ -12841,9 +12841,11 @@ begin
              %7$s
             offset 0) as i
      where %6$s$sql$,
-    columns, case when past.is_shown then 'r' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
+    columns,
+    case when past.is_shown then 'rowrelay_row' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
     source, texts, capture.relation::oid, condition,
-    case when past.is_shown then format('cross join lateral pg_catalog.json_to_record(f.image) as r(%s)', base) end);
+    case when past.is_shown
+         then format('cross join lateral pg_catalog.json_to_record(f.image) as rowrelay_row(%s)', base) end);
 end
 $$;
 -- Purpose:    refuses to reconstruct the past from a table that was truncated after the caller's snapshot was taken: a
@@ -13109,7 +13111,7 @@ end
 $$;
 -- Purpose:    returns the statement for a past state of a captured table or of one of its rows
 -- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all;
---             is_shown: whether people only read the rows
+--             is_shown: whether people only read the rows, so that no CHECK of a domain has to run
 -- Result:     a SELECT of the table's columns; of each row as JSON if is_shown. It fails with no_data_found when the
 --             log does not tell what a row was.
 -- Errors:     as for rowrelay.past_of(); no_data_found: the table was truncated later; a key is not valid for its type
@@ -13196,14 +13198,26 @@ set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' s
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
   set jit = off as $$
 declare
-  message text;
-  detail  text;
-  hint    text;
+  -- without one, no CHECK can run, and it is faster to read rows as the table's type
+  has_domain constant boolean := exists (
+    select from pg_attribute a
+     where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+       and (rowrelay.plain_oid(a.atttypid) <> a.atttypid or rowrelay.has_inner_domain(a.atttypid)));
+  statement  text;
+  message    text;
+  detail     text;
+  hint       text;
 begin
   if key is not null then
     perform set_config('enable_seqscan', 'off', true); -- a day without statistics looks small to the planner
   end if;
-  return query execute rowrelay.past_statement(relation, at, null, key, is_shown => true);
+  statement := rowrelay.past_statement(relation, at, null, key, is_shown => has_domain);
+  if not has_domain then
+    statement := format('select %s from (%s) as rowrelay_row',
+                        rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'rowrelay_row'),
+                        statement);
+  end if;
+  return query execute statement;
   if not rowrelay.sees_log() then
     raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
       detail = 'The result may lack some of them.', hint = 'Try again in a new transaction.';
