@@ -164,6 +164,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/plain_type.sql
 \ir ../triggers/plain_value.sql
 \ir ../triggers/column_hash.sql
+\ir ../triggers/has_inner_domain.sql
 \ir ../triggers/has_domain_parts.sql
 \ir ../triggers/key_of.sql
 \ir ../triggers/live_key.sql
@@ -292,7 +293,11 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/goes_to.sql
 \ir functions/row/estimated_rows.sql
 \ir functions/queue/backlog.sql
-\ir functions/row/unchecked_type.sql
+\ir functions/row/type_structure.sql
+\ir functions/row/element_texts.sql
+\ir functions/row/value_text.sql
+\ir functions/row/delivered_text.sql
+\ir functions/row/image_values.sql
 \ir functions/row/filter_condition.sql
 \ir functions/as_of/snapshot_statement.sql
 \ir functions/backfill/backfill_order.sql
@@ -372,7 +377,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/as_of/past_of_key.sql
 \ir functions/as_of/past_of.sql
 \ir functions/as_of/past_shapes.sql
+\ir functions/as_of/past_types.sql
 \ir functions/as_of/past_columns.sql
+\ir functions/as_of/past_shown.sql
 \ir functions/as_of/past_shape_of.sql
 \ir functions/as_of/past_images.sql
 \ir functions/undo/check_present.sql
@@ -384,6 +391,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/as_of/past_before_cut.sql
 \ir functions/as_of/past_statement.sql
 \ir functions/as_of/past_rows.sql
+\ir functions/as_of/past_json.sql
 \ir functions/as_of/as_of.sql
 \ir functions/as_of/as_of_snapshot.sql
 \ir functions/as_of/row_as_of.sql

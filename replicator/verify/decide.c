@@ -295,11 +295,9 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
   struct number settled_id = number(moment->settled_id);
   buffer_init(&array, ARRAY_LIMIT);
   keys_write(&decider->suspects, 0, count, !plan->keyless, &array);
-  struct question there = {
-      .side = SIDE_TARGET, .query.text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
-  struct question here = {.side = SIDE_SOURCE,
-                          .query.text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
-                          .values = VALUES(array.data, settled_id.text, moment->snapshot, moment->queued)};
+  struct question there = plan_question(plan, SIDE_TARGET, ASK_LOOKUP, VALUES(array.data));
+  struct question here = plan_question(plan, SIDE_SOURCE, ASK_LOOKUP,
+                                       VALUES(array.data, settled_id.text, moment->snapshot, moment->queued));
   bool ok = buffer_ok(&array, "the list of keys", error) && pair_ask(decider->pair, &there, 1, error) &&
             pair_ask(decider->pair, &here, 1, error);
   struct lookup lookup = {.count = count, .here = here.reply, .there = there.reply};
@@ -369,11 +367,9 @@ static bool look_up_documents(struct decider *decider, const struct plan *plan, 
   buffer_init(&literal, ARRAY_LIMIT);
   keys_write(&decider->suspects, 0, count, true, &array);
   write_document_keys(&decider->suspects, count, &literal);
-  const char *build = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP);
-  struct question before = {.side = SIDE_SOURCE, .query.text = build, .values = VALUES(literal.data)};
+  struct question before = plan_question(plan, SIDE_SOURCE, ASK_LOOKUP, VALUES(literal.data));
   struct question after = before;
-  struct question there = {
-      .side = SIDE_TARGET, .query.text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+  struct question there = plan_question(plan, SIDE_TARGET, ASK_LOOKUP, VALUES(array.data));
   *passed = false;
   /* What was queued for the document when it was claimed is there when the first is over. */
   bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&

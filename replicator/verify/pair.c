@@ -68,7 +68,7 @@ static void count_received(struct pair *pair, const PGresult *reply) {
       pair->bytes_received += PQgetlength(reply, row, column);
 }
 
-bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error) {
+static bool ask(struct pair *pair, struct question *questions, size_t count, struct error *error) {
   bool begun[SIDE_COUNT] = {false, false};
   bool ok = true;
   for (size_t i = 0; i < count; i++) {
@@ -98,6 +98,27 @@ bool pair_ask(struct pair *pair, struct question *questions, size_t count, struc
   if (!ok)
     pair_forget(questions, count);
   return ok;
+}
+
+/* Whether the server said that the data is wrong, rather than that it cannot go on. */
+static bool is_refused(const struct error *error) {
+  return error->sqlstate[0] != '\0' && (error->kind == FAILURE_REFUSED || error->kind == FAILURE_FATAL);
+}
+
+bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error) {
+  bool again = false;
+  if (ask(pair, questions, count, error))
+    return true;
+  for (size_t i = 0; i < count && is_refused(error); i++) {
+    if (questions[i].safe == NULL)
+      continue;
+    questions[i].query.text = questions[i].safe;
+    again = true;
+  }
+  if (!again)
+    return false;
+  error_clear(error);
+  return ask(pair, questions, count, error);
 }
 
 void pair_forget(struct question *questions, size_t count) {

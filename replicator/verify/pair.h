@@ -23,6 +23,7 @@ struct pair {
 struct question {
   enum side side;
   struct query query;
+  const char *safe; /* borrowed; the same, slower, for data on which the statement fails; NULL: there is none */
   struct values values;
   PGresult *reply; /* the asker's to PQclear; NULL when it failed */
 };
@@ -36,7 +37,10 @@ MUST_CHECK bool pair_open(struct pair *pair, const char *conninfo, const struct 
 /* Cancels what the servers may still be running. */
 void pair_release(struct pair *pair);
 
-/* Asks all of them at once; each side answers in order. If one fails, all count as failed. */
+/*
+ * Asks all of them at once; each side answers in order. If one fails, all are asked once more if any has a safe text
+ * to be asked by; and if one fails then, all count as failed.
+ */
 #define MOST_QUESTIONS 4
 MUST_CHECK bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error);
 /* Clears the replies. */

@@ -44,22 +44,25 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
   const char *missing = result_text(compared, 0, COMPARED_MISSING);
   plan->in_ranges = result_bool(compared, 0, COMPARED_IN_RANGES);
   plan->missing = missing != NULL ? strdup(missing) : NULL;
+  const struct query here = plan->oid != NULL ? QUERY_ONCE(QUERY_verify_statements) : QUERY_ONCE(QUERY_verify_built);
+  const char *source_plan = PQgetvalue(compared, 0, COMPARED_SOURCE_PLAN);
+  bool may_fail = result_bool(compared, 0, COMPARED_MAY_FAIL);
   struct question questions[] = {
-      {.side = SIDE_SOURCE,
-       .query = plan->oid != NULL ? QUERY_ONCE(QUERY_verify_statements) : QUERY_ONCE(QUERY_verify_built),
-       .values = VALUES(PQgetvalue(compared, 0, COMPARED_SOURCE_PLAN), token, md5)},
+      {.side = SIDE_SOURCE, .query = here, .values = VALUES(source_plan, token, md5, "false")},
       {.side = SIDE_TARGET,
        .query = QUERY_ONCE(QUERY_verify_statements),
-       .values = VALUES(PQgetvalue(compared, 0, COMPARED_TARGET_PLAN), token, md5)},
+       .values = VALUES(PQgetvalue(compared, 0, COMPARED_TARGET_PLAN), token, md5, "false")},
       {.side = SIDE_SOURCE,
        .query = QUERY_ONCE(QUERY_verify_columns),
        .values = VALUES(PQgetvalue(compared, 0, COMPARED_NAMES))},
+      {.side = SIDE_SOURCE, .query = here, .values = VALUES(source_plan, token, md5, "true")},
   };
-  if (!pair_ask(pair, questions, 3, error))
+  if (!pair_ask(pair, questions, may_fail ? 4 : 3, error))
     return false;
   plan->statements[SIDE_SOURCE] = questions[0].reply;
   plan->statements[SIDE_TARGET] = questions[1].reply;
   plan->columns = questions[2].reply;
+  plan->safe = may_fail ? questions[3].reply : NULL;
   return true;
 }
 
@@ -161,9 +164,15 @@ void plan_release(struct plan *plan) {
   PQclear(plan->columns);
   PQclear(plan->statements[SIDE_SOURCE]);
   PQclear(plan->statements[SIDE_TARGET]);
+  PQclear(plan->safe);
   *plan = (struct plan){.oid = NULL};
 }
 
-const char *plan_statement(const struct plan *plan, enum side side, enum ask ask) {
-  return PQgetvalue(plan->statements[side], 0, (int)ask);
+struct question plan_question(const struct plan *plan, enum side side, enum ask ask, struct values values) {
+  return (struct question){
+      .side = side,
+      .query.text = PQgetvalue(plan->statements[side], 0, (int)ask),
+      .safe = side == SIDE_SOURCE && plan->safe != NULL ? PQgetvalue(plan->safe, 0, (int)ask) : NULL,
+      .values = values,
+  };
 }

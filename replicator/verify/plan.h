@@ -29,6 +29,7 @@ struct plan {
   char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
   PGresult *columns;          /* names of those that are compared, a row each */
   PGresult *statements[SIDE_COUNT];
+  PGresult *safe; /* those for the source that no value makes fail; NULL: none does */
 };
 
 /* What to compare; all texts are borrowed. */
@@ -49,6 +50,7 @@ MUST_CHECK bool plan_make(struct plan *plan, struct pair *pair, const struct sub
                           const struct recipe *recipe, struct error *error);
 void plan_release(struct plan *plan);
 
-const char *plan_statement(const struct plan *plan, enum side side, enum ask ask);
+/* What one side is to be asked, with values for the statement. */
+struct question plan_question(const struct plan *plan, enum side side, enum ask ask, struct values values);
 
 #endif

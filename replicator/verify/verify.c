@@ -74,9 +74,8 @@ static bool ask_both(struct verify *verify, const struct inquiry *inquiry, struc
   const char *there[] = {range->behind, range->up_to, mask.text, inquiry->chosen};
   int count = inquiry->ask == ASK_SUM ? 2 : inquiry->ask == ASK_BUCKETS ? 3 : 4;
   for (int side = 0; side < SIDE_COUNT; side++)
-    questions[side] = (struct question){.side = (enum side)side,
-                                        .query.text = plan_statement(inquiry->plan, (enum side)side, inquiry->ask),
-                                        .values = {.count = count, .texts = side == SIDE_SOURCE ? here : there}};
+    questions[side] = plan_question(inquiry->plan, (enum side)side, inquiry->ask,
+                                    (struct values){.count = count, .texts = side == SIDE_SOURCE ? here : there});
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
 
@@ -122,9 +121,8 @@ static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, s
       texts[side][2] = mask.text;
       texts[side][3] = inquiry->chosen;
       questions[count] =
-          (struct question){.side = (enum side)side,
-                            .query.text = plan_statement(plan, (enum side)side, inquiry->ask),
-                            .values = {.count = inquiry->ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
+          plan_question(plan, (enum side)side, inquiry->ask,
+                        (struct values){.count = inquiry->ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]});
       count++;
       next[side] = last ? -1 : next[side] + size;
     }
@@ -211,9 +209,7 @@ struct stretch {
 static bool find_bound(struct verify *verify, const struct plan *plan, const struct stretch *stretch, char **bound,
                        struct error *error) {
   struct number size = number(stretch->size);
-  struct question question = {.side = stretch->side,
-                              .query.text = plan_statement(plan, stretch->side, ASK_BOUNDARY),
-                              .values = VALUES(stretch->behind, size.text)};
+  struct question question = plan_question(plan, stretch->side, ASK_BOUNDARY, VALUES(stretch->behind, size.text));
   *bound = NULL;
   if (!pair_ask(&verify->pair, &question, 1, error))
     return false;
@@ -245,9 +241,7 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
 /* The same for documents, whose keys have to be known first. */
 static bool compare_documents(struct verify *verify, const struct plan *plan, const struct range *range,
                               struct error *error) {
-  struct question question = {.side = SIDE_SOURCE,
-                              .query.text = plan_statement(plan, SIDE_SOURCE, ASK_KEYS),
-                              .values = VALUES(range->behind, range->up_to)};
+  struct question question = plan_question(plan, SIDE_SOURCE, ASK_KEYS, VALUES(range->behind, range->up_to));
   if (!pair_ask(&verify->pair, &question, 1, error))
     return false;
   struct range with_keys = {.behind = range->behind, .up_to = range->up_to, .keys = PQgetvalue(question.reply, 0, 0)};

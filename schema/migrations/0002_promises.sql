@@ -199,3 +199,8 @@ comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
+
+-- The past --------------------------------------------------------------------------------------------------------
+alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
+drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);
+drop function if exists rowrelay.past_statement(regclass, timestamptz, pg_snapshot, text);

@@ -1,7 +1,7 @@
 -- The statements that compare documents at the source, in the order of verify_statements.sql. Their $1 is that of the
 -- document's query: the array of keys. Only boundary, and keys, which gives the array of the keys of a range, take the
 -- range as $1 and $2. The keys are all those of the first of the document's tables.
---   $1, $2, $3 as for verify_statements.sql
+--   $1, $2, $3, $4 as for verify_statements.sql
 -- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
   select d.doc, d.doc -> 'document' ->> 'rows' as rows, d.doc -> 'document' ->> 'key' as key,
@@ -16,21 +16,24 @@ with plan as (
                                                else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
+), compared as (
+  select c.position,
+         format('coalesce((%s)::text, %L)', case when $4::boolean then coalesce(c.safe_value, c.value) else c.value end,
+                $2::text || '!') as value
+    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text, safe_value text)) with ordinality
+                              as c(value, safe_value, position)
 ), part as (
   select c.position / 50 as n,
-         format('concat_ws(%L, %s)', $2::text,
-                string_agg(format('coalesce((%s)::text, %L)', c.value, $2::text || '!'), ', ' order by c.position))
-                  as text
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+         format('concat_ws(%L, %s)', $2::text, string_agg(c.value, ', ' order by c.position)) as text
+    from compared c
    group by c.position / 50
 ), row_hash as (
   select format(p.hash, case when t.n = 1 then t.first else format('concat_ws(%L, %s)', $2::text, t.list) end) as hash
     from plan p,
          (select count(*) as n, min(k.text) as first, string_agg(k.text, ', ' order by k.n) as list from part k) as t
 ), column_hash as (
-  select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')), ', '
-                    order by c.position) as list
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+  select string_agg(format(p.hash, c.value), ', ' order by c.position) as list
+    from plan p, compared c
 ), key as (
   select format('json_build_array(%s)::text', rowrelay.document_key_text(format('new.%I', p.key), p.key_type_oid))
            as parts,

@@ -22,9 +22,9 @@ select json_build_object(
                               -- a value of any other type may have become a text
                               'type', nullif(n.type, 'text'),
                               'key_type', k.type,
-                              'category', (select t.typcategory from pg_type t where t.oid = to_regtype(n.type)),
                               'as_text', rowrelay.safe_text(format('new.%I', n.name), to_regtype(n.type)),
-                              'as_json', rowrelay.safe_json(format('new.%I', n.name), to_regtype(n.type)),
+                              'as_image', format('pg_catalog.to_json(%s)',
+                                                 rowrelay.safe_json(format('new.%I', n.name), to_regtype(n.type))),
                               'is_masked', false,
                               'key_position', case when n.name = d.key_name then 1 end))
                        from jsonb_to_recordset(d.columns) as n(name text, type text, index text)

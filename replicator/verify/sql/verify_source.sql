@@ -44,7 +44,8 @@ select json_build_object(
          'relation', rowrelay.full_name(c.relation),
          'filter', c.condition,
          'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
-         'row_hash', case when c.key_is_exact
+         'row_hash', case when rowrelay.has_domain_parts(c.relation, c.live_key) then 'f.row_hash' -- not to be had
+                          when c.key_is_exact
                           then format('rowrelay.text_hash(%s)',
                                       rowrelay.key_expression(c.relation, c.live_key, 'wanted'))
                           else format('coalesce(nullif(%s, 0), 1)',
@@ -54,18 +55,18 @@ select json_build_object(
                               'name', a.attname,
                               'type', format_type(a.atttypid, a.atttypmod),
                               'key_type', rowrelay.plain_type(a.atttypid, a.attcollation),
-                              'category', a.typcategory,
                               'as_text', rowrelay.safe_text(format('new.%I', a.attname), a.atttypid),
-                              'as_json', rowrelay.safe_json(format('new.%I', a.attname), a.atttypid),
+                              'as_image', case when not c.mask ? a.attnum::text then i.value
+                                               else format('%L::pg_catalog.json', c.mask -> a.attnum::text) end,
+                              'is_json_text', case when not c.mask ? a.attnum::text then i.is_json_text end,
                               -- null: its images cannot be read without CHECKs of domains
-                              'unchecked_type', nullif(
-                                rowrelay.unchecked_type(a.atttypid),
-                                case when a.typcategory in ('A', 'C') then 'pg_catalog.text' end),
+                              'unchecked_type', case when not rowrelay.has_inner_domain(a.atttypid)
+                                                     then rowrelay.plain_type(a.atttypid, 0) end,
                               'is_masked', c.mask ? a.attnum::text,
-                              'mask', c.mask -> a.attnum::text,
                               'key_position', a.key_position,
                               'sorts', s.sorts))
                        from attribute a
+                       left join rowrelay.image_values(c.relation, 'new') as i on i.number = a.attnum
                        left join lateral (
                          -- types that sort alike on every server, unless it is by a collation that another one lacks
                          select concat_ws(' ',

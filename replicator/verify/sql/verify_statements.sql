@@ -18,6 +18,7 @@
 --   $1 plan by verify_target.sql
 --   $2 a text that stands between columns, and with ! for null: nobody may know it, or rows could be made to look alike
 --   $3 whether md5 is the only hash function on which the servers agree
+--   $4 whether values that the target's types cannot have must not fail the statements
 -- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
   select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture,
@@ -28,24 +29,27 @@ with plan as (
                                                else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
+), compared as (
+  select c.position, c.name, c.unchecked_type,
+         format('coalesce((%s)::text, %L)', case when $4::boolean then coalesce(c.safe_value, c.value) else c.value end,
+                $2::text || '!') as value
+    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text, safe_value text, name text,
+                                                                      unchecked_type text)) with ordinality
+                              as c(value, safe_value, name, unchecked_type, position)
 ), part as (
   -- a function takes a hundred arguments at most
   select c.position / 50 as n,
-         format('concat_ws(%L, %s)', $2::text,
-                string_agg(format('coalesce((%s)::text, %L)', c.value, $2::text || '!'), ', ' order by c.position))
-                  as text
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+         format('concat_ws(%L, %s)', $2::text, string_agg(c.value, ', ' order by c.position)) as text
+    from compared c
    group by c.position / 50
 ), named as (
-  select coalesce(string_agg(format('%I %s', c.name, coalesce(c.unchecked_type, 'text')), ', ' order by c.position),
-                  'none text') as types,
-         coalesce(bool_or(c.unchecked_type is null), false)::text as any_row
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (name text, unchecked_type text)) with ordinality
-                              as c(name, unchecked_type, position)
+  select coalesce(string_agg(format('%I %s', c.name, c.unchecked_type), ', ' order by c.position), 'none text')
+           as types,
+         coalesce(bool_or(c.unchecked_type is null), false) as any_row
+    from compared c
 ), column_hash as (
-  select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')) , ', '
-                    order by c.position) as list
-    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
+  select string_agg(format(p.hash, c.value), ', ' order by c.position) as list
+    from plan p, compared c
 ), row_text as (
   select case when count(*) = 0 then '''''' -- it has no columns, and all its rows are equal
               when count(*) = 1 then min(t.text)
@@ -57,13 +61,23 @@ with plan as (
          format(case when base.oid = 'numeric'::regtype then 'trim_scale(new.%I)::text'
                      when base.oid < 16384 then 'new.%I::text'
                      else 'concat(new.%I)' end, k.name) as text,
-         format(case when base.oid < 16384 then '(w.parts ->> %s)::%s as %I'
-                     else '(select r.k from json_to_record(json_build_object(''k'', w.parts -> %s)) as r(k %s)) '
-                          'as %I' end,
-                k.position - 1, k.type, k.name) as wanted,
+         case
+           when base.oid < 16384 then format('(w.parts ->> %s)::%s as %I', k.position - 1, k.type, k.name)
+           when not checked.is_checked
+             then format('(select r.k from json_to_record(json_build_object(''k'', w.parts -> %s)) as r(k %s)) as %I',
+                         k.position - 1, k.type, k.name)
+           -- reading it would run the CHECKs of its domains, so that its text has to do; parts of a key of several
+           -- columns are of their type in the log
+           when p.capture is not null and base.typcategory in ('A', 'C') and json_array_length(p.doc -> 'key') > 1
+             then format('(select n.%1$I from %2$s as n where concat(n.%1$I) = w.parts ->> %3$s limit 1) as %1$I',
+                         k.name, p.relation, k.position - 1)
+           else format('(w.parts ->> %s) as %I', k.position - 1, k.name)
+         end as wanted,
          -- operators of all enums, for one, refuse a domain over an enum
-         case when base.oid = a.atttypid then format('new.%I', k.name)
+         case when checked.is_checked then format('concat(new.%I)', k.name)
+              when base.oid = a.atttypid then format('new.%I', k.name)
               else format('(new.%I)::%s', k.name, format_type(base.oid, -1)) end as value,
+         checked.is_checked,
          -- not every type's own = is where everybody finds it
          coalesce((select format('operator(%I.%s)', n.nspname, o.oprname)
                      from pg_opclass oc
@@ -72,7 +86,7 @@ with plan as (
                      join pg_operator o on o.oid = ao.amopopr
                      join pg_namespace n on n.oid = o.oprnamespace
                     where oc.opcmethod = (select oid from pg_am where amname = 'btree') and oc.opcdefault
-                      and oc.opcintype = base.oid and oc.opcintype >= 10000),
+                      and oc.opcintype = base.oid and oc.opcintype >= 10000 and not checked.is_checked),
                   'operator(pg_catalog.=)') as equals
     from plan p
     cross join rows from (json_to_recordset(p.doc -> 'key') as (name text, type text)) with ordinality
@@ -84,11 +98,32 @@ with plan as (
         union all
         select t.oid, t.typtype, t.typbasetype from part p join pg_type t on p.typtype = 'd' and t.oid = p.typbasetype
       )
-      select p.oid from part p where p.typtype <> 'd') as base(oid)
+      select p.oid, t.typcategory from part p join pg_type t on t.oid = p.oid where p.typtype <> 'd') as base
+    cross join lateral (
+      with recursive part(oid) as (
+        select base.oid where base.oid >= 16384
+        union
+        select n.oid
+          from part p
+          join pg_type t on t.oid = p.oid
+          cross join lateral (
+            select t.typbasetype where t.typtype = 'd'
+            union all
+            select t.typelem where t.typtype <> 'd' and t.typcategory = 'A'
+            union all
+            select r.rngsubtype from pg_range r
+             -- PostgreSQL 14 has multiranges
+             where t.oid::text in (r.rngtypid::text, to_jsonb(r) ->> 'rngmultitypid')
+            union all
+            select f.atttypid from pg_attribute f
+             where t.typtype = 'c' and f.attrelid = t.typrelid and f.attnum > 0 and not f.attisdropped) as n(oid)
+      )
+      select exists (select from part p join pg_type t on t.oid = p.oid and t.typtype = 'd') as is_checked) as checked
 ), key as (
   select format('json_build_array(%s)::text', string_agg(k.text, ', ' order by k.position)) as parts,
          string_agg(k.wanted, ', ' order by k.position) as wanted,
-         string_agg(format('%s %s wanted.%I', k.value, k.equals, k.name), ' and ' order by k.position) as matches
+         string_agg(format(case when k.is_checked then '%s %s concat(wanted.%I)' else '%s %s wanted.%I' end, k.value,
+                           k.equals, k.name), ' and ' order by k.position) as matches
     from key_column k
   having count(*) > 0
 ), in_order as (
@@ -164,9 +199,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                   'recent as materialized (select c.op, c.old_row, c.new_row, c.caveat from rowrelay.change c '
                     'where c.id > $2::bigint and c.capture = %1$s '
                       'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
-                  'touched as materialized (select %2$s as hash from recent r '
-                    'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
-                    'cross join lateral json_to_record(i.image) as new(%5$s) where i.image is not null), '
+                  'touched as materialized (%5$s), '
                   'found as materialized (select h.hash, count(*) as n, min(left(concat(h.whole), 200)) as text '
                     'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
@@ -177,7 +210,14 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                         'or r.caveat ->> ''problem'' is not null), '
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
-                  p.capture, s.hash, p.relation, p.filter, n.types, n.any_row)
+                  p.capture, s.hash, p.relation, p.filter,
+                  -- where images cannot be read, any row may be that of a change
+                  case when n.any_row then 'select null::bigint as hash where false'
+                       else format('select %s as hash from recent r '
+                                   'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
+                                   'cross join lateral json_to_record(i.image) as new(%s) where i.image is not null',
+                                   s.hash, n.types) end,
+                  n.any_row::text)
        end as lookup,
        null as keys
   from plan p, source_rows s, in_order o, scope c, column_hash h, named n

@@ -29,7 +29,7 @@ begin
          order by h.key, h.id desc)
       %6$s$sql$,
       shapes.statement, past.log, past.counts, past.known, changes,
-      rowrelay.past_images(capture, columns.past_row, columns.base, format(
+      rowrelay.past_images(past, columns.past_row, columns.base, format(
         'select b.id, b.key, case when b.key is not null then %s end as n, b.new_row as image, b.caveat '
         'from last_before b where b.op <> ''d'' or b.key is null', said), rowrelay.past_truncated(past)));
   end if;
@@ -66,9 +66,9 @@ begin
     past.log, past.known, said,
     concat_ws(' and ', rowrelay.past_present(capture, columns.present), only_row),
     rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
-    rowrelay.past_images(capture, columns.past_row, columns.base,
+    rowrelay.past_images(past, columns.past_row, columns.base,
                          'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
-    rowrelay.past_images(capture, columns.past_row, columns.base,
+    rowrelay.past_images(past, columns.past_row, columns.base,
                          'select s.id, s.key, s.n, s.image, s.caveat from said s'));
 end
 $$;

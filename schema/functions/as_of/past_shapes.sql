@@ -8,7 +8,6 @@ create or replace function rowrelay.past_shapes(past rowrelay.past, out statemen
                                                 out last_n integer, out is_plain boolean)
 language plpgsql stable as $$
 declare
-  capture    rowrelay.capture := past.capture;
   now_shape  rowrelay.shape := past.shape;
   last_shape rowrelay.shape;
 begin
@@ -20,16 +19,18 @@ begin
     select now_shape.*
      where (now_shape.numbers, now_shape.names, now_shape.masks::text)
            is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
+  ), own as materialized (
+    select t.* from rowrelay.past_types(past) as t
   ), numbered as (
     select s.*, row_number() over w as n, coalesce(lead(s.from_id) over w, 9223372036854775807) as until_id,
-           array(select a.attname::text
+           array(select a.name::text
                    from unnest(s.numbers, s.names) with ordinality as u(number, name, position)
-                   left join pg_attribute a
-                          on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
-                         and a.attnum <> all (now_shape.hidden)
-                         and now_shape.masks -> a.attname is null
+                   left join own a
+                          on a.number = u.number
+                         and a.number <> all (now_shape.hidden)
+                         and now_shape.masks -> a.name is null
                          and (s.masks -> u.name is null
-                              or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                              or rowrelay.mask_value(s.masks -> u.name, a.type, a.modifier) is not null)
                   order by u.position) as becomes
       from noted s
     window w as (order by s.id)

@@ -8,19 +8,20 @@ declare
   condition text;
 begin
   execute format($sql$
+    with own as materialized (select t.* from rowrelay.past_types($3) as t where not t.is_image)
     select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id,
                              h.condition,
              -- the condition has the columns' former names
-             (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
+             (select string_agg(format('(i.r).%%I as %%I', a.name, u.name), ', ')
                 from (select s.numbers, s.names from rowrelay.shape s
                        where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s
                cross join lateral unnest(s.numbers, s.names) as u(number, name)
-                join pg_attribute a on a.attrelid = $3 and a.attnum = u.number and not a.attisdropped)),
+                join own a on a.number = u.number)),
            ' and ')
       from rowrelay.readable_truncation h
      where h.capture = $1 and h.change_id > $2 and h.condition is not null and %s$sql$, past.counts)
     into condition
-   using (past.capture).id, past.known, (past.capture).relation;
+   using (past.capture).id, past.known, past;
   return coalesce(condition, 'true');
 end
 $$;

@@ -10,7 +10,11 @@ language sql stable as $$
                 then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
               else 'with ' || c.changed || ' ' || keys_query end
     from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
-                                   order by a.attnum)) as changed
-            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+                        string_agg(format('%I %s', a.attname, c.type), ', ' order by a.attnum)) as changed
+            from pg_attribute a
+           cross join lateral (
+             -- as text what would run CHECKs of domains, which are the code of who owns them
+             select case when rowrelay.has_inner_domain(a.atttypid) then 'pg_catalog.text'
+                         else rowrelay.plain_type(a.atttypid, 0) end as type) as c
+           where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
 $$;

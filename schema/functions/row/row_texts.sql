@@ -16,7 +16,6 @@ declare
   renamed     record;
   text_columns text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
   expressions text;
-  columns     text;
   names       text[];
   unknown     text;
   texts       text[];
@@ -65,28 +64,22 @@ begin
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)
              when a.is_built then
-               rowrelay.safe_text(format('r.%I', a.attname), a.atttypid)
+               -- not read as a row of the table: the CHECKs of its domains are the code of who owns them
+               format('rowrelay.value_text($1 -> %L, %L, '''')', a.attname,
+                      rowrelay.type_structure(a.atttypid, a.atttypmod))
              else
                format('$1 ->> %L', a.attname)
-           end, ', ' order by a.attnum),
-         string_agg(format('%I %s', a.attname,
-                           case when a.unchecked <> 'pg_catalog.text' then a.unchecked
-                                else format_type(a.atttypid, a.atttypmod) end),
-                    ', ' order by a.attnum) filter (where a.is_built)
-    into names, expressions, columns
-    from (select p.attname, p.attnum, p.atttypid, p.atttypmod, b.base, rowrelay.unchecked_type(p.atttypid) as unchecked,
-                 json_typeof(image -> p.attname) in ('array', 'object')
-                   and b.base not in ('json'::regtype, 'jsonb'::regtype, 'money'::regtype) as is_built
+           end, ', ' order by a.attnum)
+    into names, expressions
+    from (select p.attname, p.attnum, p.atttypid, p.atttypmod, b.base,
+                 json_typeof(image -> p.attname) in ('array', 'object') as is_built
             from pg_attribute p, rowrelay.base_type(p.atttypid) as b(base)
            where p.attrelid = relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
              and p.attname in (select json_object_keys(image))) as a;
   if names is null then
     return '{}';
   end if;
-  execute format('select array[%s]::text[]', expressions)
-            -- not a row of the table: the CHECKs of its domains are the code of who owns them
-            || coalesce(' from json_to_record($1) as r(' || columns || ')', '')
-    into texts using image;
+  execute format('select array[%s]::text[]', expressions) into texts using image;
   return jsonb_object(names, texts);
 end
 $$;

@@ -189,6 +189,96 @@ Test(rights, casts_of_a_tables_owner_do_not_run_as_who_compares) {
   people_end(&s);
 }
 
+/* Domains wherever types may have them, each with a CHECK that tells evil.spy(), and fails for 13. */
+static const char NESTED[] =
+    "set role shopkeeper;"
+    "create domain shop.even as int check (evil.checks(value) and value <> 13);"
+    "create type shop.inner as (c shop.even, n int);"
+    "create domain shop.boxed as shop.inner check (evil.checks((value).n));"
+    "create type shop.outer as (b shop.boxed, bs shop.boxed[], cs shop.even[], t timestamptz);"
+    "create type shop.reach as range (subtype = shop.even);"
+    "create domain shop.list as int[] check (evil.checks(value[1]));"
+    "create type shop.lists as (ls shop.list[]);"
+    "create table shop.deep (id int primary key, o shop.outer, os shop.outer[], r shop.reach, "
+    "b shop.boxed, c shop.even, "
+    "cs shop.even[], l shop.lists, ls shop.list[], added int);"
+    "create table shop.heap (o shop.outer, r shop.reach, c shop.even);"
+    "create table shop.reached (r shop.reach primary key, v int);"
+    "create table shop.paired (i shop.inner, n int, v int, r int, p int, x int, s int, f int, w "
+    "int, c int, primary key (i, n));"
+    "reset role";
+
+/* Reads and prints all that has domains inside, as an admin who compares, undoes and looks back. */
+static void look_at_nested(struct shop *s) {
+  PGconn *super = s->fixture.at_source;
+  static const char *const TABLES[] = {"shop.deep", "shop.heap", "shop.reached", "shop.paired"};
+  compared(s, "w", 0, "");
+  compared(s, "here", 0, "");
+  for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+    const char *past = rowrelay_ok(&s->boss, "log", TABLES[i], "--as-of", "now", "--json", NULL);
+    cr_expect(strstr(past, i < 2 ? "\"c\":2" : "\"v\":1") != NULL, "%s: %s", TABLES[i], past);
+    nobody_ran_as_owner(s, TABLES[i]);
+    const char *txid =
+        ask(super, "select max(txid::text::bigint) from rowrelay.history where relation = '%s'::regclass", TABLES[i]);
+    const char *undo = rowrelay_ok(&s->boss, "undo", "--txid", txid, NULL);
+    cr_expect(strstr(undo, TABLES[i]) != NULL, "%s: %s", TABLES[i], undo);
+    nobody_ran_as_owner(s, undo);
+  }
+}
+
+Test(rights, checks_of_domains_in_rows_arrays_and_ranges_do_not_run_as_who_compares) {
+  struct shop s;
+  trapped_begin(&s, "rights_nested", NESTED);
+  PGconn *super = s.fixture.at_source;
+  sql(super,
+      "create or replace function evil.spy() returns bool language plpgsql as $f$ begin"
+      "  if current_user = 'boss' then perform pg_catalog.nextval('evil.calls'); end if; return true; end $f$;"
+      "set role shopkeeper; create table shop.deep2 (like shop.deep including all); create table shop.heap2 "
+      "(like shop.heap); create table shop.reached2 (like shop.reached including all); create table shop.paired2 "
+      "(like shop.paired including all); reset role; grant select on all tables in schema shop to boss, hand");
+  rowrelay_ok(&s.boss, "target", "add", "here", "postgresql:", NULL);
+  static const char *const NAMES[] = {"deep", "heap", "reached", "paired"};
+  for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    char table[32];
+    char into[32];
+    snprintf(table, sizeof table, "shop.%s", NAMES[i]);
+    snprintf(into, sizeof into, "shop.%s2", NAMES[i]);
+    rowrelay_ok(&s.boss, "capture", table, "--to", "w", "--create", "--before", NULL);
+    rowrelay_ok(&s.boss, "route", table, "here", "--into", into, NULL);
+  }
+  sql(s.as_app,
+      "insert into shop.deep select n, '(\"(2,3)\",\"{\"\"(4,5)\"\",NULL}\",\"[0:1]={6,7}\",\"2024-02-29 12:00+01\")', "
+      "'{\"(\\\"(2,3)\\\",,,)\"}', '[2,7)', '(2,3)', 2, '{2,4}', '(\"{\"\"{2,3}\"\",NULL}\")', '{\"{2,3}\",\"{4}\"}' "
+      "from generate_series(1, 3) as n;"
+      "insert into shop.heap select o, r, c from shop.deep; insert into shop.reached values ('[2,4)', 1), ('[5,6)', 1);"
+      "insert into shop.paired values ('(2,3)', 1, 1), ('(4,5)', 1, 1)");
+  rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
+  sql(s.as_app, "update shop.deep set o.t = 'infinity', os = null, r = '[3,9)', b = null, cs = '{6}', l.ls[1] = '{8}', "
+                "ls = '{\"{8,9}\"}' where "
+                "id = 1;"
+                "update shop.heap set r = null; update shop.reached set r = '[7,8)' where r = '[5,6)';"
+                "update shop.paired set i = '(8,9)' where n = 1 and (i).n = 5; delete from shop.deep where id = 3");
+  rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
+  sql(super, "select setval('evil.calls', 1, false)");
+  look_at_nested(&s);
+  cr_expect(strstr(rowrelay_ok(&s.boss, "log", "shop.reached", "[2,4)", "--as-of", "now", NULL), "[2,4)") != NULL);
+  nobody_ran_as_owner(&s, "the past of one row");
+  sql(super,
+      "update shop.deep2 set o.cs[1] = 8 where id = 1; update shop.heap2 set r = '[2,9)'; update shop.reached2 set "
+      "v = 5 where r = '[2,4)'; update shop.paired2 set v = 5 where (i).n = 9");
+  compared(&s, "here", 3, "shop.deep: different 1 in o");
+  compared(&s, "here", 3, "shop.reached: different [2,4) in v");
+  compared(&s, "here", 3, "in v");
+  /* the values have become wrong since */
+  sql(super,
+      "alter domain shop.even drop constraint even_check; set role shopkeeper; alter domain shop.even add check "
+      "(evil.checks(value) and value > 100) not valid; reset role; update shop.deep2 set o = d.o from shop.deep d "
+      "where d.id = deep2.id; update shop.reached2 set v = 1; update shop.paired2 set v = 1; truncate shop.heap2; "
+      "insert into shop.heap2 table shop.heap; select setval('evil.calls', 1, false)");
+  look_at_nested(&s);
+  people_end(&s);
+}
+
 Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_owner) {
   struct shop s;
   trapped_begin(&s, "rights_later",

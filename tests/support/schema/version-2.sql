@@ -967,6 +967,11 @@ comment on column rowrelay.source.native is
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 
+-- The past --------------------------------------------------------------------------------------------------------
+alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
+drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);
+drop function if exists rowrelay.past_statement(regclass, timestamptz, pg_snapshot, text);
+
 -- Purpose:    quotes a word of a command for a shell, so that the command can be pasted
 -- Parameters: the word
 -- Result:     the word as a shell reads it, in single quotes if needed; null for null
@@ -4669,13 +4674,13 @@ end
 $$;
 -- Purpose:    replaces a domain by its base type, and an array of domains by an array of the base type
 -- Parameters: type
--- Result:     type
+-- Result:     type; the same for an array of domains over arrays, because no other type has its values
 create or replace function rowrelay.plain_oid(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 declare
   base constant oid := rowrelay.base_type(of_type);
 begin
-  return coalesce((select e.typarray from pg_type e
+  return coalesce((select nullif(e.typarray, 0) from pg_type e
                     where e.oid = (select rowrelay.base_type(d.oid) from pg_type d
                                    where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
@@ -4812,19 +4817,27 @@ begin
   return hashes;
 end
 $$;
--- Purpose:    whether reading a key may run a user's CHECK, because an array, range or row in it has a domain inside.
---             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
+-- Purpose:    whether reading a value of a type may run a user's CHECK, because an array, range or row in it has a
+--             domain inside. (For a domain, or an array of one, the base type is used, see rowrelay.plain_oid().)
+-- Parameters: type
+create or replace function rowrelay.has_inner_domain(of_type oid) returns boolean
+language plpgsql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
+begin
+  return exists (with recursive part(type) as (
+                   select p.type from rowrelay.type_parts(of_type, 0) as p
+                   union
+                   select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
+                 )
+                 select from part join pg_type t on t.oid = part.type and t.typtype = 'd');
+end
+$$;
+-- Purpose:    whether reading a key may run a user's CHECK, see rowrelay.has_inner_domain()
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
-language sql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
-  with recursive part(type) as (
-    select p.type
-      from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p
-     where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
-    union
-    select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
-  )
-  select exists (select from part join pg_type t on t.oid = part.type and t.typtype = 'd')
+language sql stable as $$
+  select exists (select from pg_attribute a
+                  where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+                    and rowrelay.has_inner_domain(a.atttypid))
 $$;
 -- Purpose:    returns the columns that identify a row: the primary key, else the smallest unique index on NOT NULL
 --             columns. A deferrable one does not count, because while it is deferred two rows may have one key; nor
@@ -9377,37 +9390,163 @@ language sql volatile as $$
            where q.change_id > coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
            limit at_most) as q
 $$;
--- Purpose:    returns a type for reading values that were already in a table, so that no CHECK of a domain runs again:
---             it is its owner's code and would run with the reader's rights
--- Parameters: type of a column
--- Result:     the type; for a domain or an array of one the base type; text for an array or row type with domains
---             deeper in it
-create or replace function rowrelay.unchecked_type(of_type oid) returns text
+-- Purpose:    returns what rowrelay.value_text() has to know of a type: the built-in types that it is made of, and how.
+--             verify_target.sql asks the same of a mirror's columns, where there are no functions of ours.
+-- Parameters: type and type modifier of a column
+-- Result:     {name: {base: name} for a domain, {fields: [[field, name], ...]} for a row type, {element: name} for an
+--             array of a user's type, {type: as in SQL} for a built-in type, {} for any other}; the column's type has
+--             the name ''
+create or replace function rowrelay.type_structure(of_type oid, modifier integer) returns json
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    with recursive part(oid, modifier) as (
+      select of_type, modifier
+      union
+      select n.oid, n.modifier
+        from part p
+        join pg_type t on t.oid = p.oid and t.oid >= 16384
+        cross join lateral (
+          select t.typbasetype, t.typtypmod where t.typtype = 'd'
+          union all
+          select t.typelem, -1 where t.typtype <> 'd' and t.typcategory = 'A'
+          union all
+          select a.atttypid, a.atttypmod from pg_attribute a
+           where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped)
+          as n(oid, modifier)
+    )
+    select json_object_agg(
+             case when p.oid = of_type and p.modifier = type_structure.modifier then '' else
+               concat(p.oid, ':', p.modifier) end,
+             case when p.oid < 16384 then json_build_object('type', format_type(p.oid, p.modifier))
+                  when t.typtype = 'd' then json_build_object('base', concat(t.typbasetype, ':', t.typtypmod))
+                  when t.typcategory = 'A' then json_build_object('element', concat(t.typelem, ':-1'))
+                  when t.typtype = 'c' then json_build_object('fields', (
+                    select coalesce(json_agg(json_build_array(a.attname, concat(a.atttypid, ':', a.atttypmod))
+                                             order by a.attnum), '[]')
+                      from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped))
+                  else '{}' end)
+      from part p join pg_type t on t.oid = p.oid);
+end
+$$;
+-- Purpose:    turns the elements of an array in a row image into the texts that they have as values of a type
+-- Parameters: elements: a JSON array, whose arrays are further dimensions; the others as for rowrelay.value_text()
+-- Result:     the same array of texts
+-- Errors:     an element is not valid for the type
+create or replace function rowrelay.element_texts(elements json, types json, of_type text, is_text boolean) returns json
+language plpgsql stable as $$
+begin
+  return (select coalesce(json_agg(case when json_typeof(e.value) = 'array'
+                                        then rowrelay.element_texts(e.value, types, of_type, is_text)
+                                        else to_json(rowrelay.value_text(e.value, types, of_type, is_text)) end
+                                   order by e.n), '[]')
+            from json_array_elements(elements) with ordinality as e(value, n));
+end
+$$;
+-- Purpose:    returns a value of a row image as the text that a column of some type has after it was filled with the
+--             value, without reading it as that type: CHECKs of domains do not run, and the type need not exist here.
+--             Only built-in types are read; a value of another one that has no parts is its text.
+-- Parameters: value; types as rowrelay.type_structure() returns them; the type, a name in types; is_text: the value is
+--             a string of the type's own text, rather than what json_populate_record() takes
+-- Result:     the text, as the type's output function writes it; null for null
+-- Errors:     the value is not valid for the type
+create or replace function rowrelay.value_text(value json, types json, of_type text, is_text boolean default false)
+  returns text
 language plpgsql stable as $$
 declare
-  base constant oid := rowrelay.base_type(of_type);
-  element       oid := rowrelay.base_type(rowrelay.element_type(base));
+  type      json := types -> of_type;
+  is_string constant boolean := json_typeof(value) = 'string';
+  parts     text[];
+  bounds    text;
+  result    text;
 begin
-  if exists (with recursive part(type) as (
-               select coalesce(element, base)
-               union
-               select coalesce(rowrelay.base_type(e.oid), rowrelay.base_type(a.atttypid))
-                 from part p
-                 join pg_type t on t.oid = p.type and t.typtype = 'c'
-                 join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
-                 left join pg_type e on e.typarray = a.atttypid
-             )
-             select from part p
-               join pg_type t on t.oid = p.type and t.typtype = 'c'
-               join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
-               left join pg_type e on e.typarray = a.atttypid
-               join pg_type d on d.oid = coalesce(e.oid, a.atttypid) and d.typtype = 'd') then
-    return 'pg_catalog.text';
+  while type -> 'base' is not null loop
+    type := types -> (type ->> 'base');
+  end loop;
+  if value is null or json_typeof(value) = 'null' then
+    return null;
+  elsif type -> 'fields' is not null then
+    if is_string then
+      -- (1,"a ""b""",) as json strings
+      select array_agg(case when f.part[1] = '' then null
+                            when f.part[1] ~ '^".*"$'
+                              then regexp_replace(substr(f.part[1], 2, length(f.part[1]) - 2), E'\\\\(.)|"(")',
+                                                  E'\\1\\2', 'g')
+                            else regexp_replace(f.part[1], E'\\\\(.)', E'\\1', 'g') end)
+        into parts
+        from regexp_matches(substr(value #>> '{}', 2), E'((?:[^"\\\\,()]|\\\\.|"(?:[^"\\\\]|\\\\.|"")*")*)[,)]', 'g')
+               as f(part);
+    elsif json_typeof(value) <> 'object' then
+      raise exception 'not a row: %', value using errcode = 'invalid_text_representation';
+    end if;
+    if is_string and cardinality(parts) <> greatest(json_array_length(type -> 'fields'), 1) then
+      raise exception 'not a row of this type: %', value using errcode = 'invalid_text_representation';
+    end if;
+    select string_agg(case when v.text is not null then substr(row(v.text)::text, 2, length(row(v.text)::text) - 2)
+                           else '' end, ',' order by v.n)
+      into result
+      from (select f.n, case when is_string then rowrelay.value_text(to_json(parts[f.n]), types, f.field ->> 1, true)
+                             else rowrelay.value_text(value -> (f.field ->> 0), types, f.field ->> 1) end as text
+              from json_array_elements(type -> 'fields') with ordinality as f(field, n)) as v;
+    return format('(%s)', result);
+  elsif type -> 'element' is not null then
+    if not is_string and json_typeof(value) <> 'array' then
+      raise exception 'not an array: %', value using errcode = 'invalid_text_representation';
+    end if;
+    if is_string then
+      parts := (value #>> '{}')::text[];
+      select case when bool_or(array_lower(parts, n) <> 1) then array_dims(parts) || '=' end into bounds
+        from generate_series(1, array_ndims(parts)) as n;
+      value := to_json(parts);
+    end if;
+    select concat(bounds, r.v) into result
+      from json_to_record(json_build_object('v', rowrelay.element_texts(value, types, type ->> 'element', is_string)))
+             as r(v text[]);
+    return result;
   end if;
-  return (select format('%I.%I', n.nspname, t.typname)
-            from pg_type t join pg_namespace n on n.oid = t.typnamespace
-           where t.oid = coalesce((select e.typarray from pg_type e where e.oid = element), base));
+
+  if type -> 'type' is null or type ->> 'type' = 'text' or to_regtype(type ->> 'type') is null then
+    return value #>> '{}';
+  elsif is_text and type ->> 'type' in ('json', 'jsonb') then
+    execute format('select concat($1::%s)', type ->> 'type') into result using value #>> '{}';
+  else
+    execute format('select concat(r.v) from json_to_record($1) as r(v %s)', type ->> 'type')
+       into result using json_build_object('v', value);
+  end if;
+  return result;
 end
+$$;
+-- Purpose:    returns a value of a row image as the text that it has in a mirror (rowrelay.value_text)
+-- Parameters: as for rowrelay.value_text()
+-- Result:     the text; for a value that cannot have been delivered, because it is not valid for the mirror's type, one
+--             that no value has
+create or replace function rowrelay.delivered_text(value json, types json, of_type text, is_text boolean default false)
+  returns text
+language plpgsql stable as $$
+begin
+  return rowrelay.value_text(value, types, of_type, is_text);
+exception when others then
+  return gen_random_uuid();
+end
+$$;
+-- Purpose:    returns SQL for the value that each column of a row has in its image, as the trigger makes it
+--             (rowrelay.image_expression)
+-- Parameters: relation; name of the row in the statement
+-- Result:     number of each column; an expression of type json; for a json column a condition on its value: whether
+--             the value is a string of the JSON, which caveat.text_columns tells; null: it never is
+create or replace function rowrelay.image_values(relation regclass, row_name text, out number smallint, out value text,
+                                                 out is_json_text text) returns setof record
+language sql stable as $$
+  select a.attnum,
+         format(case when w.name is null then 'pg_catalog.to_json(%1$s)'
+                     else 'case when %3$s then pg_catalog.to_json(%2$s) else pg_catalog.to_json(%1$s) end' end,
+                rowrelay.safe_json(v.value, a.atttypid), rowrelay.safe_text(v.value, a.atttypid),
+                format(w.condition, v.value)),
+         case when w.is_json then format(w.condition, v.value) end
+    from pg_attribute a
+    cross join lateral format('%I.%I', row_name, a.attname) as v(value)
+    left join rowrelay.awkward_columns(relation) w on w.name = a.attname
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
 $$;
 -- Purpose:    returns the row filter of a capture as a condition on a row called new, as the trigger stores it:
 --             independent of search_path and of renamed columns
@@ -10618,9 +10757,13 @@ language sql stable as $$
                 then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
               else 'with ' || c.changed || ' ' || keys_query end
     from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
-                                   order by a.attnum)) as changed
-            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+                        string_agg(format('%I %s', a.attname, c.type), ', ' order by a.attnum)) as changed
+            from pg_attribute a
+           cross join lateral (
+             -- as text what would run CHECKs of domains, which are the code of who owns them
+             select case when rowrelay.has_inner_domain(a.atttypid) then 'pg_catalog.text'
+                         else rowrelay.plain_type(a.atttypid, 0) end as type) as c
+           where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
 $$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
@@ -12556,7 +12699,6 @@ create or replace function rowrelay.past_shapes(past rowrelay.past, out statemen
                                                 out last_n integer, out is_plain boolean)
 language plpgsql stable as $$
 declare
-  capture    rowrelay.capture := past.capture;
   now_shape  rowrelay.shape := past.shape;
   last_shape rowrelay.shape;
 begin
@@ -12568,16 +12710,18 @@ begin
     select now_shape.*
      where (now_shape.numbers, now_shape.names, now_shape.masks::text)
            is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
+  ), own as materialized (
+    select t.* from rowrelay.past_types(past) as t
   ), numbered as (
     select s.*, row_number() over w as n, coalesce(lead(s.from_id) over w, 9223372036854775807) as until_id,
-           array(select a.attname::text
+           array(select a.name::text
                    from unnest(s.numbers, s.names) with ordinality as u(number, name, position)
-                   left join pg_attribute a
-                          on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
-                         and a.attnum <> all (now_shape.hidden)
-                         and now_shape.masks -> a.attname is null
+                   left join own a
+                          on a.number = u.number
+                         and a.number <> all (now_shape.hidden)
+                         and now_shape.masks -> a.name is null
                          and (s.masks -> u.name is null
-                              or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                              or rowrelay.mask_value(s.masks -> u.name, a.type, a.modifier) is not null)
                   order by u.position) as becomes
       from noted s
     window w as (order by s.id)
@@ -12595,47 +12739,115 @@ begin
   last_from := coalesce(last_from, 9223372036854775807);
 end
 $$;
+-- Purpose:    lists the columns of a captured table with the types in which as_of() reads them. Rows that are only
+--             shown are not read as the table's types: CHECKs of domains are the code of who owns these, and must not
+--             run for who looks back.
+-- Parameters: past
+-- Result:     number and name of each column; the type, its modifier and its name in SQL; whether the value stays as it
+--             is in images, because no type reads it without a CHECK; SQL for the present value on a row called new
+create or replace function rowrelay.past_types(past rowrelay.past, out number smallint, out name name, out type oid,
+                                               out modifier integer, out type_name text, out is_image boolean,
+                                               out present text) returns setof record
+language plpgsql stable as $$
+begin
+  return query
+    select a.attnum, a.attname, t.oid, t.modifier, format_type(t.oid, t.modifier), t.is_image,
+           case when t.is_image then (select v.value from rowrelay.image_values((past.capture).relation, 'new') as v
+                                       where v.number = a.attnum)
+                when t.oid <> a.atttypid then rowrelay.plain_value('new', a.attname, a.atttypid)
+                else format('new.%I', a.attname) end
+      from pg_attribute a
+      cross join lateral (
+        select a.atttypid, a.atttypmod, false where past.is_shown is not true
+        union all
+        select 'json'::regtype, -1, true where past.is_shown and rowrelay.has_inner_domain(a.atttypid)
+        union all
+        select p.oid, case when p.oid = a.atttypid then a.atttypmod else -1 end, false
+          from rowrelay.plain_oid(a.atttypid) as p(oid)
+         where past.is_shown and not rowrelay.has_inner_domain(a.atttypid)) as t(oid, modifier, is_image)
+     where a.attrelid = (past.capture).relation and a.attnum > 0 and not a.attisdropped
+     order by a.attnum;
+end
+$$;
 -- Purpose:    returns SQL for the columns of a captured table as as_of() shows them: columns left out of the log are
 --             null in all rows, and masked columns have their mask in all rows, so that they do not reveal whether a
 --             row has changed
 -- Parameters: past
 -- Result:     present: expressions on a row of the table called new; past_row: the same on r (a record read from an
---             image), image and texts (its json columns that it has as text); base: record with the values of columns
---             that an image lacks, on the shape s
+--             image), image, texts (its json columns that it has as text), numbers and hidden (of its shape); base:
+--             record with the values of columns that an image lacks, on the shape s; for rows that are only shown the
+--             names and types of the columns of r
 create or replace function rowrelay.past_columns(past rowrelay.past, out present text, out past_row text, out base text)
 language plpgsql stable as $$
 declare
   capture   rowrelay.capture := past.capture;
   now_shape rowrelay.shape := past.shape;
 begin
-  select string_agg(coalesce(w.fixed, format('new.%I', a.attname)), ', ' order by a.attnum),
+  select string_agg(coalesce(w.fixed, c.present), ', ' order by c.number),
          string_agg(coalesce(w.fixed,
-                             case when w.is_json then format(
-                               'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
-                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> '
-                               '%1$L)::pg_catalog.text::%3$s '
-                               'else (i.r).%2$I end', a.attname, a.attname, w.type) end,
-                             format('(i.r).%I', a.attname)), ', ' order by a.attnum),
-         -- the value in rows that were not written since the column was added
-         'row(' || string_agg(
-           case when a.attmissingval is null or w.fixed is not null then 'null::' || w.type
-                else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
-                            a.attnum, a.attnum, (a.attmissingval::text::text[])[1], w.type) end, ', ' order by a.attnum)
-         || format(')::%s', capture.relation)
+                             case when past.is_shown and a.attmissingval is not null
+                                  then format('case when i.image -> %L is null then %s else %s end', c.name,
+                                              w.missing, w.past_row)
+                                  else w.past_row end), ', ' order by c.number),
+         case when past.is_shown
+              then coalesce(string_agg(format('%I %s', c.name, c.type_name), ', ' order by c.number)
+                              filter (where not c.is_image), 'rowrelay_none pg_catalog.text')
+              -- the value in rows that were not written since the column was added
+              else 'row(' || string_agg(case when a.attmissingval is null or w.fixed is not null
+                                             then 'null::' || c.type_name else w.missing end, ', ' order by c.number)
+                   || format(')::%s', capture.relation) end
     into present, past_row, base
-    from pg_attribute a
+    from rowrelay.past_types(past) as c
+    join pg_attribute a on a.attrelid = capture.relation and a.attnum = c.number
    cross join lateral (
-     select format_type(a.atttypid, a.atttypmod) as type,
-            rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype) as is_json,
-            case when a.attnum = any (now_shape.hidden) then 'null::' || format_type(a.atttypid, a.atttypmod)
-                 when now_shape.masks -> a.attname is not null
-                 then coalesce(rowrelay.mask_value(now_shape.masks -> a.attname, a.atttypid, a.atttypmod),
-                               'null::' || format_type(a.atttypid, a.atttypmod)) end as fixed) as w
-   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
-  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0
-                 and a.attmissingval is not null) then
+     select case when c.number = any (now_shape.hidden) then 'null::' || c.type_name
+                 when now_shape.masks -> c.name is not null
+                 then coalesce(rowrelay.mask_value(now_shape.masks -> c.name, c.type, c.modifier),
+                               'null::' || c.type_name) end as fixed,
+            format(case when c.is_image then 'case when %1$s <> all (%4$s.numbers) and %1$s <> all (%4$s.hidden) then '
+                                             'pg_catalog.to_json(%2$L::pg_catalog.text) end'
+                        else 'case when %1$s <> all (%4$s.numbers) and %1$s <> all (%4$s.hidden) then %2$L::%3$s end'
+                   end, c.number, (a.attmissingval::text::text[])[1], c.type_name,
+                   case when past.is_shown then 'i' else 's' end) as missing,
+            case when c.is_image then format('i.image -> %L', c.name)
+                 when rowrelay.base_type(c.type) in ('json'::regtype, 'jsonb'::regtype) then format(
+                   'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
+                   'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> '
+                   '%1$L)::pg_catalog.text::%3$s '
+                   'else (i.r).%2$I end', c.name, c.name, c.type_name)
+                 else format('(i.r).%I', c.name) end as past_row) as w;
+  if past.is_shown is not true
+     and not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0
+                     and a.attmissingval is not null) then
     base := format('null::%s', capture.relation);
   end if;
+end
+$$;
+-- Purpose:    returns SQL for what as_of() gives of a past row
+-- Parameters: past
+-- Result:     names: of the row's columns, behind the name p of the row; value: the row itself, or as JSON; text:
+--             equal for equal rows
+create or replace function rowrelay.past_shown(past rowrelay.past, out names text, out value text, out text text)
+language plpgsql stable as $$
+begin
+  if past.is_shown is not true then
+    value := format('row(p.*)::%s', (past.capture).relation);
+    text := format('pg_catalog.concat(%s)', value); -- not a cast, which would be the table owner's code
+    return;
+  end if;
+  select '(' || string_agg(quote_ident(c.name), ', ' order by c.number) || ')',
+         format('(select pg_catalog.row_to_json(x.*) from (select %s) as x)',
+                string_agg(format('%s as %I', case when c.is_image then format('p.%I', c.name)
+                                                   else rowrelay.safe_json(format('p.%I', c.name), c.type) end, c.name),
+                           ', ' order by c.number)),
+         format('pg_catalog.concat(row(%s))',
+                string_agg(case when c.is_image
+                                then format('rowrelay.value_text(p.%I, %L, '''')', c.name,
+                                            rowrelay.type_structure(a.atttypid, a.atttypmod))
+                                else format('p.%I', c.name) end, ', ' order by c.number))
+    into names, value, text
+    from rowrelay.past_types(past) as c
+    join pg_attribute a on a.attrelid = (past.capture).relation and a.attnum = c.number;
 end
 $$;
 -- Purpose:    returns SQL that finds the shape of an image in the log by the names of its columns and their order,
@@ -12655,14 +12867,15 @@ language sql immutable as $$
 $$;
 -- Purpose:    returns SQL that turns images in the log into rows of a captured table, whatever its columns were called
 --             then
--- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows of id, key,
+-- Parameters: past; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows of id, key,
 --             n, image, caveat (those without n cannot be read); condition on a row called i with id and record r
 -- Result:     a SELECT of the table's columns, which needs rowrelay.past_shapes() in WITH
-create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,
+create or replace function rowrelay.past_images(past rowrelay.past, columns text, base text, source text,
                                                 condition text default 'true') returns text
 language plpgsql stable as $$
 declare
-  texts text := '''{}''::pg_catalog.text[]';
+  capture rowrelay.capture := past.capture;
+  texts   text := '''{}''::pg_catalog.text[]';
 begin
   if exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                                           and rowrelay.base_type(a.atttypid) in ('json'::regtype,
@@ -12671,7 +12884,7 @@ begin
   end if;
   return format($sql$
     select %1$s
-      from (select x.id, pg_catalog.json_populate_record(%2$s, f.image) as r, f.image, f.texts
+      from (select x.id, %2$s as r, f.image, f.texts, s.numbers, s.hidden
               from (select w.id, coalesce(w.n, 1) as n, w.caveat,
                            case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id)
                              else w.image end as image
@@ -12682,8 +12895,14 @@ begin
                union all
                select f.renamed, f.renamed_texts from rowrelay.rename_image(x.image, %4$s, s.names, s.becomes) as f
                 where s.becomes is distinct from s.names) as f(image, texts)
+             %7$s
             offset 0) as i
-     where %6$s$sql$, columns, base, source, texts, capture.relation::oid, condition);
+     where %6$s$sql$,
+    columns,
+    case when past.is_shown then 'rowrelay_row' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
+    source, texts, capture.relation::oid, condition,
+    case when past.is_shown
+         then format('cross join lateral pg_catalog.json_to_record(f.image) as rowrelay_row(%s)', base) end);
 end
 $$;
 -- Purpose:    refuses to reconstruct the past from a table that was truncated after the caller's snapshot was taken: a
@@ -12742,19 +12961,20 @@ declare
   condition text;
 begin
   execute format($sql$
+    with own as materialized (select t.* from rowrelay.past_types($3) as t where not t.is_image)
     select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id,
                              h.condition,
              -- the condition has the columns' former names
-             (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
+             (select string_agg(format('(i.r).%%I as %%I', a.name, u.name), ', ')
                 from (select s.numbers, s.names from rowrelay.shape s
                        where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s
                cross join lateral unnest(s.numbers, s.names) as u(number, name)
-                join pg_attribute a on a.attrelid = $3 and a.attnum = u.number and not a.attisdropped)),
+                join own a on a.number = u.number)),
            ' and ')
       from rowrelay.readable_truncation h
      where h.capture = $1 and h.change_id > $2 and h.condition is not null and %s$sql$, past.counts)
     into condition
-   using (past.capture).id, past.known, (past.capture).relation;
+   using (past.capture).id, past.known, past;
   return coalesce(condition, 'true');
 end
 $$;
@@ -12789,7 +13009,7 @@ begin
          order by h.key, h.id desc)
       %6$s$sql$,
       shapes.statement, past.log, past.counts, past.known, changes,
-      rowrelay.past_images(capture, columns.past_row, columns.base, format(
+      rowrelay.past_images(past, columns.past_row, columns.base, format(
         'select b.id, b.key, case when b.key is not null then %s end as n, b.new_row as image, b.caveat '
         'from last_before b where b.op <> ''d'' or b.key is null', said), rowrelay.past_truncated(past)));
   end if;
@@ -12826,9 +13046,9 @@ begin
     past.log, past.known, said,
     concat_ws(' and ', rowrelay.past_present(capture, columns.present), only_row),
     rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
-    rowrelay.past_images(capture, columns.past_row, columns.base,
+    rowrelay.past_images(past, columns.past_row, columns.base,
                          'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
-    rowrelay.past_images(capture, columns.past_row, columns.base,
+    rowrelay.past_images(past, columns.past_row, columns.base,
                          'select s.id, s.key, s.n, s.image, s.caveat from said s'));
 end
 $$;
@@ -12836,13 +13056,14 @@ $$;
 --             values, so it counts equal rows: those that exist now and, for every later change, one less of the row
 --             after it and one more of the row before it. After a truncate it counts forwards from an empty table.
 -- Parameters: past
--- Result:     a SELECT of the table's columns
+-- Result:     a SELECT of the table's columns, or of each row as JSON
 create or replace function rowrelay.past_keyless(past rowrelay.past) returns text
 language plpgsql stable as $$
 declare
   capture  rowrelay.capture := past.capture;
   shapes   record;
   columns  record;
+  shown    record;
   forwards boolean := past.cut_at is not null;
   changes  text;
   rows     text[] := '{}';
@@ -12850,37 +13071,39 @@ declare
 begin
   select * into shapes from rowrelay.past_shapes(past);
   select * into columns from rowrelay.past_columns(past);
+  select * into shown from rowrelay.past_shown(past);
   changes := case when forwards then format('%s and %s and h.id > %s', past.log, past.counts, past.known)
                   else format('%s and not %s', past.recent, past.counts) end || ' and h.op in (''i'', ''u'', ''d'')';
   if not forwards then
-    rows := array[format('select row(p.*)::%s as r, 1 as weight from (%s) as p', capture.relation,
-                         rowrelay.past_present(capture, columns.present))];
+    rows := array[format('select %s as r, %s as text, 1 as weight from (%s) as p%s', shown.value, shown.text,
+                         rowrelay.past_present(capture, columns.present), shown.names)];
   end if;
   for part in
     select * from (values ('new_row', '''d''', case when forwards then 1 else -1 end),
                           ('old_row', '''i''', case when forwards then -1 else 1 end)) as v(image, without, weight)
   loop
-    rows := rows || format('select row(p.*)::%s, %s from (%s) as p', capture.relation, part.weight,
-      rowrelay.past_images(capture, columns.past_row, columns.base, format(
+    rows := rows || format('select %s, %s, %s from (%s) as p%s', shown.value, shown.text, part.weight,
+      rowrelay.past_images(past, columns.past_row, columns.base, format(
         'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where '
         'c.op <> %s',
         rowrelay.past_shape_of('c.' || part.image, 'c.id', 'c.txid'), part.image, part.without),
-        case when forwards then rowrelay.past_truncated(past) else 'true' end));
+        case when forwards then rowrelay.past_truncated(past) else 'true' end), shown.names);
   end loop;
   return format($sql$
     with shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes) as (%1$s),
     changes as materialized (
       select h.id, h.txid, h.op, h.key, h.old_row, h.new_row, h.caveat from %2$s),
     counted as materialized (
-      select (pg_catalog.array_agg(w.r))[1] as r, sum(w.weight)::pg_catalog.int4 as weight
-        from (%3$s) as w
-       group by w.r::pg_catalog.text
+      select (pg_catalog.array_agg(w.r))[1] as r, w.text, sum(w.weight)::pg_catalog.int4 as weight
+        from (%3$s) as w(r, text, weight)
+       group by w.text
       having sum(w.weight) <> 0)
-    select (c.r).*
+    select %5$s
       from counted c
      cross join pg_catalog.generate_series(1, case when c.weight > 0 then c.weight
-                                                   else rowrelay.missing_row(%4$s, c.r::pg_catalog.text) end)$sql$,
-    shapes.statement, changes, array_to_string(rows, E'\n union all\n'), capture.relation::oid);
+                                                   else rowrelay.missing_row(%4$s, c.text) end)$sql$,
+    shapes.statement, changes, array_to_string(rows, E'\n union all\n'), capture.relation::oid,
+    case when past.is_shown then 'c.r' else '(c.r).*' end);
 end
 $$;
 -- Purpose:    returns a condition for one row of a captured table by its key
@@ -12899,7 +13122,11 @@ begin
                || rowrelay.command('rowrelay log %s --as-of TIME', 'select * from rowrelay.as_of(null::%s, ''TIME'');',
                                    relation::text);
   end if;
-  if capture.id is not null then
+  if rowrelay.has_domain_parts(relation, capture.key_columns)
+     or rowrelay.has_text_cast(relation, capture.key_columns) then
+    -- reading it would run code of the table's owner for who asks: it has to be spelled as in the log
+    condition := format('%s = %L', rowrelay.key_expression(relation, capture.key_columns, 'new'), key);
+  elsif capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
                    rowrelay.key_expression(relation, capture.key_columns, 'wanted'),
                      rowrelay.parsed_keys(capture, 'array[$3]'))
@@ -12940,18 +13167,23 @@ begin
 end
 $$;
 -- Purpose:    returns the statement for a past state of a captured table or of one of its rows
--- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all
--- Result:     a SELECT of the table's columns. It fails with no_data_found when the log does not tell what a row was.
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all;
+--             is_shown: whether people only read the rows, so that no CHECK of a domain has to run
+-- Result:     a SELECT of the table's columns; of each row as JSON if is_shown. It fails with no_data_found when the
+--             log does not tell what a row was.
 -- Errors:     as for rowrelay.past_of(); no_data_found: the table was truncated later; a key is not valid for its type
 create or replace function rowrelay.past_statement(relation regclass, at timestamptz, seen pg_snapshot,
-                                                   key text default null)
+                                                   key text default null, is_shown boolean default false)
 returns text language plpgsql stable as $$
 declare
   past     rowrelay.past;
   only_row record;
+  shown    record;
+  keyed    text;
 begin
   if key is null then
     past := rowrelay.past_of(relation, at, seen, null);
+    past.is_shown := is_shown;
     if past.cut_at is not null and not past.complete then
       raise exception 'change % truncated table %, and the log does not have all rows from before it',
         past.cut_at, relation
@@ -12965,13 +13197,18 @@ begin
                                                    '%2$L);' end,
                                          relation::text, coalesce(at::text, seen::text));
     end if;
-    return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past)
-      else rowrelay.past_keyless(past) end;
+    if cardinality(rowrelay.live_key(past.capture)) = 0 then
+      return rowrelay.past_keyless(past);
+    end if;
+    keyed := rowrelay.past_keyed(past);
+  else
+    select * into only_row from rowrelay.past_row(relation, key);
+    past := rowrelay.past_of(relation, at, seen, only_row.key);
+    past.is_shown := is_shown;
+    keyed := rowrelay.past_keyed(rowrelay.past_before_cut(past, only_row.key), only_row.condition);
   end if;
-
-  select * into only_row from rowrelay.past_row(relation, key);
-  past := rowrelay.past_of(relation, at, seen, only_row.key);
-  return rowrelay.past_keyed(rowrelay.past_before_cut(past, only_row.key), only_row.condition);
+  select * into shown from rowrelay.past_shown(past);
+  return case when is_shown then format('select %s from (%s) as p%s', shown.value, keyed, shown.names) else keyed end;
 end
 $$;
 -- Purpose:    returns the rows of a captured table as they were at a time or in a snapshot
@@ -12996,6 +13233,48 @@ begin
     perform set_config('enable_seqscan', 'off', true); -- a day without statistics looks small to the planner
   end if;
   return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
+  if not rowrelay.sees_log() then
+    raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
+      detail = 'The result may lack some of them.', hint = 'Try again in a new transaction.';
+  end if;
+exception when no_data_found then
+  -- raised again, without a statement of a hundred lines as its context
+  get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint;
+  raise exception '%', message using errcode = 'no_data_found', detail = detail, hint = hint;
+end
+$$;
+-- Purpose:    returns the rows of a captured table as they were, for people to read: as rowrelay.past_rows(), but no
+--             code of the table's owner runs for the caller, as CHECKs of domains do where a value is read as the
+--             table's type
+-- Parameters: relation; at; key: as for rowrelay.past_rows()
+-- Result:     its rows as JSON, in no order. A value with domains inside arrays, rows or ranges is as in the log.
+-- Errors:     as for rowrelay.past_rows()
+create or replace function rowrelay.past_json(relation regclass, at timestamptz, key text) returns setof json
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
+  set jit = off as $$
+declare
+  -- without one, no CHECK can run, and it is faster to read rows as the table's type
+  has_domain constant boolean := exists (
+    select from pg_attribute a
+     where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+       and (rowrelay.plain_oid(a.atttypid) <> a.atttypid or rowrelay.has_inner_domain(a.atttypid)));
+  statement  text;
+  message    text;
+  detail     text;
+  hint       text;
+begin
+  if key is not null then
+    perform set_config('enable_seqscan', 'off', true); -- a day without statistics looks small to the planner
+  end if;
+  statement := rowrelay.past_statement(relation, at, null, key, is_shown => has_domain);
+  if not has_domain then
+    statement := format('select %s from (%s) as rowrelay_row',
+                        rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'rowrelay_row'),
+                        statement);
+  end if;
+  return query execute statement;
   if not rowrelay.sees_log() then
     raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
       detail = 'The result may lack some of them.', hint = 'Try again in a new transaction.';
@@ -13083,7 +13362,6 @@ declare
   renamed     record;
   text_columns text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
   expressions text;
-  columns     text;
   names       text[];
   unknown     text;
   texts       text[];
@@ -13132,28 +13410,22 @@ begin
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)
              when a.is_built then
-               rowrelay.safe_text(format('r.%I', a.attname), a.atttypid)
+               -- not read as a row of the table: the CHECKs of its domains are the code of who owns them
+               format('rowrelay.value_text($1 -> %L, %L, '''')', a.attname,
+                      rowrelay.type_structure(a.atttypid, a.atttypmod))
              else
                format('$1 ->> %L', a.attname)
-           end, ', ' order by a.attnum),
-         string_agg(format('%I %s', a.attname,
-                           case when a.unchecked <> 'pg_catalog.text' then a.unchecked
-                                else format_type(a.atttypid, a.atttypmod) end),
-                    ', ' order by a.attnum) filter (where a.is_built)
-    into names, expressions, columns
-    from (select p.attname, p.attnum, p.atttypid, p.atttypmod, b.base, rowrelay.unchecked_type(p.atttypid) as unchecked,
-                 json_typeof(image -> p.attname) in ('array', 'object')
-                   and b.base not in ('json'::regtype, 'jsonb'::regtype, 'money'::regtype) as is_built
+           end, ', ' order by a.attnum)
+    into names, expressions
+    from (select p.attname, p.attnum, p.atttypid, p.atttypmod, b.base,
+                 json_typeof(image -> p.attname) in ('array', 'object') as is_built
             from pg_attribute p, rowrelay.base_type(p.atttypid) as b(base)
            where p.attrelid = relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
              and p.attname in (select json_object_keys(image))) as a;
   if names is null then
     return '{}';
   end if;
-  execute format('select array[%s]::text[]', expressions)
-            -- not a row of the table: the CHECKs of its domains are the code of who owns them
-            || coalesce(' from json_to_record($1) as r(' || columns || ')', '')
-    into texts using image;
+  execute format('select array[%s]::text[]', expressions) into texts using image;
   return jsonb_object(names, texts);
 end
 $$;
