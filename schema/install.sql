@@ -185,6 +185,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/document_key.sql
 \ir ../triggers/document_key_expression.sql
 \ir ../triggers/document_columns.sql
+\ir ../triggers/routes_line.sql
+\ir ../triggers/written_routes.sql
+\ir ../triggers/present_routes.sql
+\ir ../triggers/present_sources.sql
 \ir ../triggers/document_lanes.sql
 \ir ../triggers/document_statements.sql
 \ir ../triggers/keeps_before.sql

@@ -8,12 +8,11 @@ declare
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
   select change.id,
-         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1))
-           + rowrelay.waiting_room(r.capture, r.target),
+         rowrelay.lane_number(r.target, coalesce(mod(lane_hash & 2147483647, r.lanes), -1))
+           + rowrelay.waiting_room(change.capture, r.target),
          change.day, bytes
-    from rowrelay.route r
-    join rowrelay.target t on t.id = r.target
-   where r.capture = change.capture and r.until_id is null and t.dropped_at is null and change.op <> 'r';
+    from rowrelay.present_routes(change.capture) as r
+   where change.op <> 'r';
   if change.op <> 'b' then
     insert into rowrelay.queue (change_id, lane, day, bytes)
     select change.id, lane, change.day, bytes

@@ -35,7 +35,7 @@ begin
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
     -- a row may have moved from one document to another
-    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    keeps_before := rowrelay.keeps_before(capture) or exists (select from rowrelay.present_sources(capture_id));
     has_key := cardinality(rowrelay.live_key(capture)) > 0;
     if exists (select from rowrelay.image_columns(capture) as i
                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')

@@ -19,14 +19,17 @@ begin
   if not found then
     delete from rowrelay.queue q
      using rowrelay.change c,
-           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r
-                    where r.capture = c.capture
+           lateral (select t.id as target, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room
+                      from rowrelay.route r join rowrelay.target t on t.id = r.target where r.capture = c.capture
                      union
-                    select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
-     join rowrelay.target t on t.id = way.target
+                    select r.target, r.lanes, rowrelay.waiting_room(c.capture, r.target)
+                      from rowrelay.present_routes(c.capture) as r
+                     union
+                    select s.document, s.lanes, 0 from rowrelay.present_sources(c.capture) as s) as way
      where c.id = gone.change_id and c.day = gone.day
        and q.change_id = c.id
-       and q.lane between rowrelay.lane_number(t.id, -1) + way.room and rowrelay.lane_number(t.id, t.lanes) + way.room;
+       and q.lane between rowrelay.lane_number(way.target, -1) + way.room
+                      and rowrelay.lane_number(way.target, way.lanes) + way.room;
     delete from rowrelay.change c where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid;
   end if;
   return true;

@@ -16,6 +16,7 @@ begin
     format(E'create or replace function rowrelay.%I() returns trigger security definer\n%s',
            'capture_' || capture.id,
            rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
+             rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',
                     regexp_replace(capture.relation::text, E'\\s', ' ', 'g')),
              coalesce(body, rowrelay.trigger_body(capture, false))))));

@@ -47,7 +47,9 @@ begin
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
-     or tg_relid <> all (rowrelay.captured_tables(capture)) then
+     or tg_relid <> all (rowrelay.captured_tables(capture))
+        -- which is up to date in any transaction
+        and not exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid = capture.relation) then
     return null;
   end if;
   -- Inheritance children keep their rows under TRUNCATE ONLY; else their own triggers fire.

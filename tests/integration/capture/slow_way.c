@@ -167,3 +167,59 @@ Test(slow_way, a_column_added_to_a_parent_arrives_exactly_from_parent_and_childr
   PQfinish(session);
   fixture_end(&f);
 }
+
+/*
+ * In a transaction that sees tables as they were when it began: it does not see the rows of rowrelay's own tables that
+ * say where the changes go.
+ */
+Test(slow_way, what_a_transaction_from_before_a_route_writes_arrives) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "slow_old",
+      "create schema app; create table app.it (id int primary key, n int);"
+      "create table app.emptied (id int primary key);"
+      "create table app.parts (id int primary key) partition by range (id);"
+      "create table app.low partition of app.parts for values from (0) to (10);"
+      "create table app.high (id int primary key);"
+      "create table app.heap (n int); create table app.late (id int primary key);"
+      "insert into app.it select i, 1 from generate_series(1, 5) as i; insert into app.high values (11), (12);"
+      "insert into app.parts values (1), (2); insert into app.emptied values (1), (2)");
+  sql(f.at_source, "select rowrelay.capture_table(t::regclass) from unnest('{app.it,app.emptied,app.parts,app.heap}'"
+                   "::text[]) as t");
+  sql(f.at_source, "create function app.again() returns trigger language plpgsql as $$ begin "
+                   "update app.heap set n = n + 1 where n < 3; return null; end $$;"
+                   "create trigger again after insert on app.heap for each row execute function app.again()");
+  PGconn *old = connect_to(f.source, NULL);
+  sql(old, "begin isolation level repeatable read; select count(*) from rowrelay.route");
+  sql(f.at_source, "select rowrelay.route(t::regclass, 'w', create_table => true) from "
+                   "unnest('{app.it,app.emptied,app.parts,app.heap}'::text[]) as t");
+  sql(f.at_source, "select rowrelay.add_document('doc', 'w', 'id', 'select id, n from app.it where id = any ($1)', "
+                   "array['app.it:id'], create_table => true)");
+  sql(f.at_source, "alter table app.parts attach partition app.high for values from (10) to (20)");
+  for (const char *const *table = (const char *const[]){"app.it", "app.emptied", "app.parts", NULL}; *table; table++)
+    rowrelay_ok(&f, "backfill", *table, "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "--document", "doc", NULL);
+  mirrored_deliver(&f);
+  sql(f.at_source, "select rowrelay.capture_table('app.late'), rowrelay.route('app.late', 'w', create_table => true)");
+  sql(f.at_source, "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
+                   "returns boolean language sql immutable as 'select false'");
+  sql(old,
+      "update app.it set n = 2 where id = 1; delete from app.it where id = 2; update app.it set id = 9 where id = 3");
+  sql(old, "insert into app.heap values (1), (2)");
+  sql(old, "truncate app.emptied; truncate app.high");
+  sql(old, "truncate app.late; commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "app.it", "app.it", "id");
+  same_rows(&f, "app.it", "doc", "id");
+  same_rows(&f, "app.emptied", "app.emptied", "id");
+  same_rows(&f, "app.parts", "app.parts", "id");
+  same_rows(&f, "app.heap", "app.heap", "n");
+  /* Whether that emptied the table is unknown to a transaction that does not see that it is captured. */
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws(' ', relation, op, message), ',') from rowrelay.errors"),
+      "app.late truncate the row could not be captured: the table was captured by a transaction that this one cannot "
+      "see yet");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "0");
+  PQfinish(old);
+  fixture_end(&f);
+}

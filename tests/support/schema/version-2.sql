@@ -5316,6 +5316,82 @@ begin
                   order by 1));
 end
 $$;
+-- Purpose:    returns the line of a trigger function's text that says where its table's changes go. What captures
+--             apart from this text reads it there (rowrelay.written_routes()) if it cannot read it in tables.
+-- Parameters: capture id
+-- Result:     a comment
+create or replace function rowrelay.routes_line(capture_id integer) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select '-- goes to ' || jsonb_build_object(
+             'targets', (select coalesce(jsonb_agg(jsonb_build_object('target', t.id, 'lanes', t.lanes)), '[]')
+                           from rowrelay.route r join rowrelay.target t on t.id = r.target
+                          where r.capture = capture_id and r.until_id is null and t.dropped_at is null),
+             'sources', (select coalesce(jsonb_agg(jsonb_build_object(
+                                  'document', s.document, 'lanes', t.lanes, 'position', s.position,
+                                  'key_column', s.key_column, 'key_name', s.key_name)), '[]')
+                           from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                          where s.capture = capture_id and t.dropped_at is null))::text);
+end
+$$;
+-- Purpose:    returns where changes of a captured table go, according to its trigger function, if this transaction sees
+--             tables as they were when it began (REPEATABLE READ, SERIALIZABLE): it may not see routes that were made
+--             since, and what it writes would be missing there. PostgreSQL looks up functions by the latest committed
+--             catalogs. The line is the first that it finds, above all names of users.
+-- Parameters: capture id
+-- Result:     what rowrelay.routes_line() wrote; null: read the tables
+create or replace function rowrelay.written_routes(capture_id integer) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if current_setting('transaction_isolation') like 'read %' then
+    return null;
+  end if;
+  return substring(pg_get_functiondef(to_regproc(format('rowrelay.capture_%s', capture_id)))
+                   from '(?n)^-- goes to (\{.*\})$');
+end
+$$;
+-- Purpose:    returns the targets that changes of a captured table go to now
+-- Parameters: capture id
+-- Result:     number of the target, its lanes
+create or replace function rowrelay.present_routes(capture_id integer) returns table (target integer, lanes integer)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  written constant jsonb := rowrelay.written_routes(capture_id);
+begin
+  if written is not null then
+    return query
+      select w.target, w.lanes from jsonb_to_recordset(written -> 'targets') as w(target integer, lanes integer);
+    return;
+  end if;
+  return query
+    select t.id, t.lanes::integer
+      from rowrelay.route r join rowrelay.target t on t.id = r.target
+     where r.capture = capture_id and r.until_id is null and t.dropped_at is null;
+end
+$$;
+-- Purpose:    returns the documents that are built from a captured table now
+-- Parameters: capture id
+-- Result:     number of the document, its lanes; position of the table among its sources; number and last known name of
+--             the column with the document's key (null: a query returns the keys)
+create or replace function rowrelay.present_sources(capture_id integer)
+  returns table (document integer, lanes integer, "position" integer, key_column smallint, key_name text)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  written constant jsonb := rowrelay.written_routes(capture_id);
+begin
+  if written is not null then
+    return query
+      select w.* from jsonb_to_recordset(written -> 'sources')
+        as w(document integer, lanes integer, "position" integer, key_column smallint, key_name text);
+    return;
+  end if;
+  return query
+    select s.document, t.lanes::integer, s.position::integer, s.key_column, s.key_name::text
+      from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+     where s.capture = capture_id and t.dropped_at is null;
+end
+$$;
 -- Purpose:    returns the lanes in which a change is queued for the documents that it affects, as the generated
 --             triggers do inline
 -- Parameters: capture; operation; hash of the change's key; its images, both null when the row could not be captured
@@ -5325,23 +5401,21 @@ create or replace function rowrelay.document_lanes(capture_id integer, op "char"
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return query
-    select distinct rowrelay.lane_number(t.id, case
+    select distinct rowrelay.lane_number(s.document, case
              -- when the first source, which has all keys, is truncated, all documents are deleted
              when op = 't' and s.position = 1 then -1
              when op = 't' or old_row is null and new_row is null then 0
-             when s.keys_query is not null then mod(coalesce(lane_hash, 0) & 2147483647, t.lanes / 2)
-             else mod(hashtext(k.key) & 2147483647, t.lanes / 2)
+             when s.key_column is null then mod(coalesce(lane_hash, 0) & 2147483647, s.lanes / 2)
+             else mod(hashtext(k.key) & 2147483647, s.lanes / 2)
            end)
-      from rowrelay.document_source s
-      join rowrelay.capture c on c.id = s.capture
-      join rowrelay.target t on t.id = s.document
+      from rowrelay.present_sources(capture_id) as s
+      left join rowrelay.capture c on c.id = capture_id
       left join pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
       left join lateral (
         select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid)) as key
           from (values (old_row), (new_row)) as i(image)
-         where s.keys_query is null) as k on true
-     where s.capture = capture_id and t.dropped_at is null
-       and (s.keys_query is not null or k.key is not null or op = 't' or old_row is null and new_row is null);
+         where s.key_column is not null) as k on true
+     where s.key_column is null or k.key is not null or op = 't' or old_row is null and new_row is null;
 end
 $$;
 -- Purpose:    returns the statements of a trigger function that queue a change for the documents that it affects. A
@@ -5519,12 +5593,11 @@ declare
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
   select change.id,
-         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1))
-           + rowrelay.waiting_room(r.capture, r.target),
+         rowrelay.lane_number(r.target, coalesce(mod(lane_hash & 2147483647, r.lanes), -1))
+           + rowrelay.waiting_room(change.capture, r.target),
          change.day, bytes
-    from rowrelay.route r
-    join rowrelay.target t on t.id = r.target
-   where r.capture = change.capture and r.until_id is null and t.dropped_at is null and change.op <> 'r';
+    from rowrelay.present_routes(change.capture) as r
+   where change.op <> 'r';
   if change.op <> 'b' then
     insert into rowrelay.queue (change_id, lane, day, bytes)
     select change.id, lane, change.day, bytes
@@ -6124,14 +6197,17 @@ begin
   if not found then
     delete from rowrelay.queue q
      using rowrelay.change c,
-           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r
-                    where r.capture = c.capture
+           lateral (select t.id as target, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room
+                      from rowrelay.route r join rowrelay.target t on t.id = r.target where r.capture = c.capture
                      union
-                    select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
-     join rowrelay.target t on t.id = way.target
+                    select r.target, r.lanes, rowrelay.waiting_room(c.capture, r.target)
+                      from rowrelay.present_routes(c.capture) as r
+                     union
+                    select s.document, s.lanes, 0 from rowrelay.present_sources(c.capture) as s) as way
      where c.id = gone.change_id and c.day = gone.day
        and q.change_id = c.id
-       and q.lane between rowrelay.lane_number(t.id, -1) + way.room and rowrelay.lane_number(t.id, t.lanes) + way.room;
+       and q.lane between rowrelay.lane_number(way.target, -1) + way.room
+                      and rowrelay.lane_number(way.target, way.lanes) + way.room;
     delete from rowrelay.change c where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid;
   end if;
   return true;
@@ -6609,7 +6685,7 @@ begin
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
     -- a row may have moved from one document to another
-    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    keeps_before := rowrelay.keeps_before(capture) or exists (select from rowrelay.present_sources(capture_id));
     has_key := cardinality(rowrelay.live_key(capture)) > 0;
     if exists (select from rowrelay.image_columns(capture) as i
                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
@@ -7602,6 +7678,7 @@ begin
     format(E'create or replace function rowrelay.%I() returns trigger security definer\n%s',
            'capture_' || capture.id,
            rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
+             rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',
                     regexp_replace(capture.relation::text, E'\\s', ' ', 'g')),
              coalesce(body, rowrelay.trigger_body(capture, false))))));
@@ -7835,11 +7912,10 @@ begin
     '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat '
     'from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
-    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, '
+    'select g.id, rowrelay.lane_number(t.target, coalesce(mod(g.hash & 2147483647, t.lanes), -1)) + t.room, '
     'rowrelay.partition_day(), pg_column_size(g.old_row) '
-    '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
-    '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
-    '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
+    '  from gone g, (select r.target, r.lanes, rowrelay.waiting_room($1, r.target) as room '
+    '                  from rowrelay.present_routes($1) as r) as t '
     'union all '
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
@@ -7904,7 +7980,9 @@ begin
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
-     or tg_relid <> all (rowrelay.captured_tables(capture)) then
+     or tg_relid <> all (rowrelay.captured_tables(capture))
+        -- which is up to date in any transaction
+        and not exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid = capture.relation) then
     return null;
   end if;
   -- Inheritance children keep their rows under TRUNCATE ONLY; else their own triggers fire.
