@@ -20,6 +20,13 @@
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
 /*
+ * In the source itself deferred constraints are checked with each push, when it is known whose changes violate them: at
+ * the end of the claim they would stop the whole target. For the next push of the same claim they are deferred again.
+ */
+static const struct query CHECK_CONSTRAINTS = {.name = NULL, .text = "set constraints all immediate"};
+static const struct query DEFER_CONSTRAINTS = {.name = NULL, .text = "set constraints all deferred"};
+
+/*
  * Around a push into the source itself. Names of tables, types and operators there follow the user's search_path; and
  * hash joins, which are disabled for the queue's sake, are wanted here.
  */
@@ -114,8 +121,12 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   if (!postgres->is_source && postgres->mirror != NULL)
     fence_note(connection, source_id, push, passes_fence);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
-  if (added && !postgres->is_source)
+  if (added && postgres->is_source) {
+    pgconn_pipeline_add(connection, &CHECK_CONSTRAINTS, NO_VALUES);
+    pgconn_pipeline_add(connection, &DEFER_CONSTRAINTS, NO_VALUES);
+  } else if (added) {
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
+  }
   bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
   if (!added)
     *error = failed;

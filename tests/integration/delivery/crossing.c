@@ -103,3 +103,51 @@ Test(refusal, a_unique_value_that_another_lane_will_free_is_waited_for) {
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }
+
+/* What is checked at the end of a transaction only: at the target, and where that is the source, of the claim. */
+#define DEFERRED                                                                                                       \
+  "create table there.parent (id int primary key);"                                                                    \
+  "create table there.child (id int primary key, parent int references there.parent deferrable initially deferred, "   \
+  "one int unique deferrable initially deferred);"                                                                     \
+  "create table there.plain (id int primary key); create table there.broken (id int primary key);"                     \
+  "create function there.broken() returns trigger language plpgsql as $$ begin perform from there.gone; end $$;"       \
+  "create constraint trigger broken after insert on there.broken deferrable initially deferred "                       \
+  "for each row execute function there.broken()"
+
+Test(refusal, deferred_constraints_stop_only_the_rows_that_violate_them) {
+  struct fixture f;
+  fixture_begin(&f, "crossing_deferred");
+  sql(f.at_source, "create schema there; create table parent (id int primary key); create table plain (id int primary "
+                   "key); create table child (id int primary key, parent int, one int); create table broken (id int "
+                   "primary key)");
+  sql(f.at_source, DEFERRED);
+  sql(f.at_target, "create schema there");
+  sql(f.at_target, DEFERRED);
+  rowrelay_ok(&f, "target", "add", "here", "postgresql:", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  for (const char *const *table = (const char *const[]){"parent", "child", "plain", "broken", NULL}; *table; table++) {
+    char there[32];
+    snprintf(there, sizeof there, "there.%s", *table);
+    rowrelay_ok(&f, "capture", *table, NULL);
+    rowrelay_ok(&f, "route", *table, "here", "--into", there, NULL);
+    rowrelay_ok(&f, "route", *table, "w", "--into", there, NULL);
+  }
+  /* Child 1 has no parent, 2 and 3 are each other's rivals, 4's parent comes in another lane. */
+  sql(f.at_source, "insert into child values (1, 9, 1), (2, null, 2), (3, null, 2), (4, 4, 4);"
+                   "insert into plain select generate_series(1, 100); insert into broken values (1)");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into parent values (4)");
+  wait_until(f.at_source, "0", 60, "select count(*) from rowrelay.queue");
+  wait_until(f.at_source, "2", 60, "select count(*) from rowrelay.errors where state = 'waiting'");
+  stop_process(process, SIGTERM);
+  for (PGconn *at = f.at_source; at != NULL; at = at == f.at_source ? f.at_target : NULL) {
+    cr_assert_str_eq(ask(at, "select count(*) from there.plain"), "100");
+    cr_assert_str_eq(ask(at, "select concat(bool_or(id = 4), count(*)) from there.child"), "t2");
+  }
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(concat_ws(' ', target, relation, sqlstate, state), ', ' order by "
+                       "target, sqlstate) from rowrelay.errors"),
+                   "here child 23503 error, here child 23505 error, here broken 42P01 waiting, "
+                   "w child 23503 error, w child 23505 error, w broken 42P01 waiting");
+  fixture_end(&f);
+}
