@@ -117,8 +117,11 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     /* After a redirect, or status 100, the headers begin again. */
     buffer_clear(&request->answer);
     request->received = 0;
+    request->headers_end = false;
     request->retry_after = request->asked_at = request->answer_at = -1;
   }
+  if (length == strlen("\r\n")) /* the last line; trailers may follow the body */
+    request->headers_end = true;
   return length;
 }
 
@@ -215,7 +218,7 @@ static CURLcode set_options(const struct http *http, struct http_request *reques
 
 bool http_start(struct http *http, struct http_request *request, struct error *error) {
   request->status = 0;
-  request->untrusted = request->unsent = request->began = false;
+  request->untrusted = request->unsent = request->began = request->headers_end = false;
   error_clear(&request->withheld);
   request->failure[0] = '\0';
   request->received = 0;
@@ -255,6 +258,8 @@ static void read_outcome(struct http_request *request, CURLcode code) {
   curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &request->status);
   if (is_whole(request, code))
     code = CURLE_OK;
+  else if (code == CURLE_OK && !request->headers_end)
+    code = CURLE_PARTIAL_FILE; /* libcurl takes a connection's end for that of the headers */
   if (code != CURLE_OK) {
     /* An incomplete answer counts as none. */
     request->status = 0;

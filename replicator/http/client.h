@@ -53,6 +53,7 @@ struct http_request {
 
   /* of http.c */
   bool began;
+  bool headers_end; /* that of the answer's was there */
   CURL *easy;
   int64_t asked_at; /* Retry-After and Date as they came; seconds since 1970, -1: none */
   int64_t answer_at;
