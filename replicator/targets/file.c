@@ -34,6 +34,8 @@
 #define LINES_LIMIT ((size_t)1024 * 1024 * 1024)
 /* Size of the blocks in which the last line is searched for. Bytes. */
 #define TAIL 4096
+/* The smallest block in which files are written. Bytes. */
+#define BLOCK 512
 /* How often a wait for the reader checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
 /* Longest pause before trying for a lock again. Milliseconds. */
@@ -194,13 +196,17 @@ static bool find_unfinished_line(int fd, off_t size, off_t *begin, struct error 
   return true;
 }
 
-/* Whether an unfinished line of that length may be ours: it begins as all of them do, or as far as it goes. */
+/*
+ * Whether an unfinished line of that length may be ours: it begins as all of them do. If it is too short to tell, such
+ * as "{", that is little; but a write that was cut short ended where a block of the file does.
+ */
 static bool is_ours(int fd, off_t begin, off_t length, bool *ours, struct error *error) {
   char text[sizeof CHANGE_JSON_BEGIN];
   size_t known = strlen(CHANGE_JSON_BEGIN);
+  bool is_cut = length == 0 || length >= (off_t)known || (begin + length) % BLOCK == 0;
   known = length < (off_t)known ? (size_t)length : known;
   ssize_t got = pread(fd, text, known, begin);
-  *ours = got == (ssize_t)known && memcmp(text, CHANGE_JSON_BEGIN, known) == 0;
+  *ours = got == (ssize_t)known && memcmp(text, CHANGE_JSON_BEGIN, known) == 0 && is_cut;
   return got == (ssize_t)known || failed("read the file", error);
 }
 

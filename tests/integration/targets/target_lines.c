@@ -167,6 +167,29 @@ Test(target_lines, a_last_line_of_somebody_else_is_ended_and_stays) {
   end(&f);
 }
 
+/* As far as it goes, it is what our own begin with. */
+Test(target_lines, a_last_line_that_is_too_short_to_tell_stays_unless_a_block_ends_there) {
+  struct fixture f;
+  begin(&f, "lines_short", true);
+  for (int padding = 0; padding <= 509; padding += 509) { /* and 3 bytes are a block */
+    char text[600] = "";
+    char line[600] = "";
+    memset(text, ' ', (size_t)padding);
+    strcat(text, "\n{\"");
+    write_file(text, strlen(text));
+    sql(f.at_source, "insert into item values (7); delete from item");
+    rowrelay_ok(&f, "run", "--until-empty", NULL);
+    FILE *file = fopen(path, "r");
+    cr_assert(file != NULL && fgets(line, sizeof line, file) != NULL && fgets(line, sizeof line, file) != NULL);
+    if (padding == 0)
+      cr_expect_str_eq(line, "{\"\n");
+    else
+      cr_expect(strncmp(line, "{\"change_id\":", 13) == 0, "%s", line);
+    fclose(file);
+  }
+  end(&f);
+}
+
 /* A file may not grow beyond a limit here, so that a write ends in the middle, as on a full disk. */
 Test(target_lines, a_write_that_fails_in_the_middle_leaves_nothing_and_is_repeated_as_a_whole) {
   struct fixture f;
