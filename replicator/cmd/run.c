@@ -1,21 +1,10 @@
 /* rowrelay run: delivers what is queued, until told to stop. */
 #include "cli/command.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "process/supervisor.h"
 
-#include <malloc.h>
 #include <stdlib.h>
-
-/*
- * Returns a batch's memory to the system as soon as it is freed. By default glibc raises these limits with the size of
- * freed blocks, and keeps as much for each thread.
- */
-static void keep_little_memory(void) {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-  mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-#endif
-}
 
 static bool run(const struct options *given, struct error *error) {
   int64_t workers;
@@ -42,7 +31,7 @@ static bool run(const struct options *given, struct error *error) {
                                        .wait = 1000 * wait,
                                        .until_empty = option_given(given, "until-empty"),
                                        .listen = option_text(given, "listen")};
-  keep_little_memory();
+  memory_keep_little();
   bool ok = supervisor_run(&options, error);
   free(targets);
   return ok;

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "common/metrics.h"
 #include "delivery/ending.h"
 #include "delivery/push.h"
@@ -212,6 +213,18 @@ static bool end(struct work *work, struct outcomes *outcomes, const struct endin
   return go_on(work, ending->sequel, error);
 }
 
+/* What the program needs for each change besides its images. Bytes. */
+#define BYTES_EACH 1000
+#define LARGE_BATCH ((int64_t)4 * 1024 * 1024)
+
+/* Whether so much was allocated for the batch that it should be given back to the system at once. */
+static bool is_large(const struct batch *batch) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < batch->count; i++)
+    bytes += batch->changes[i].bytes + BYTES_EACH;
+  return bytes > LARGE_BATCH;
+}
+
 bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
   struct outcomes outcomes = {.fates = NULL};
@@ -236,9 +249,12 @@ bool deliver(struct work *work, const struct claim *claim) {
   work->fenced = !ok && error.kind == FAILURE_FENCED && !work->settings->leased ? work->fenced + 1 : 0;
   struct ending ending = decide(work, &outcomes, ok, &error);
   contention_count(&work->contention, work->batch.lanes, work->batch.lane_count, !ok && contention_is(&error));
+  bool was_large = is_large(&work->batch);
   bool stay = end(work, &outcomes, &ending, &error);
   outcomes_release(&outcomes);
   stale_release(&work->stale);
   batch_clear(&work->batch);
+  if (was_large)
+    memory_give_back();
   return stay;
 }

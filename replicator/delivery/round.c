@@ -11,6 +11,14 @@
 #define BUSY_POLL_INTERVAL 200 /* the same when others hold the lanes: they may die without a wake-up */
 #define HOLD_INTERVAL 500      /* between checks whether held tables are due for a try */
 
+/*
+ * A later change of a row stands for its earlier ones in the same batch, and a large batch costs less for each row. So
+ * batches grow with what waits, from this number of rows up to option batch_rows, as long as one of them takes no more
+ * than this part of push_timeout: a slow target shall not be asked for more than it can do in that time.
+ */
+#define FIRST_ROWS 2000
+#define PART_OF_TIMEOUT 10
+
 /* Each step goes on to the next, or ends the round. */
 struct round {
   struct work *work;
@@ -44,7 +52,9 @@ static bool read_settings(struct round *round) {
 static bool may_try_target(struct round *round) {
   struct work *work = round->work;
   struct error error;
-  round->batch_rows = work->settings->batch_rows;
+  round->batch_rows = work->batch_rows > FIRST_ROWS ? work->batch_rows : FIRST_ROWS;
+  if (round->batch_rows > work->settings->batch_rows)
+    round->batch_rows = work->settings->batch_rows;
   if (!work->settings->running) {
     work->has_settings = false;
     return end_round(round, worker_pool_wait(work->worker->pool, round->began, POLL_INTERVAL));
@@ -74,15 +84,25 @@ static bool release_holds(struct round *round) {
   return hold_release(work->source, work->settings->target, &error) || end_without_source(round, &error);
 }
 
+/* How many rows the next batch may have, after one of `count` that took so many milliseconds. */
+static int next_rows(const struct claim *claim, size_t count, int64_t took) {
+  if (took > claim->settings->push_timeout / PART_OF_TIMEOUT)
+    return claim->batch_rows / 2;
+  return count >= (size_t)claim->batch_rows / 2 ? 2 * claim->batch_rows : claim->batch_rows;
+}
+
 static bool deliver_claimed(struct work *work, const struct claim *claim) {
   struct worker_pool *pool = work->worker->pool;
+  size_t count = work->batch.count;
+  int64_t began = clock_now();
   work->late_first = !work->late_first;
   backlog_claimed(pool->backlog, work->batch.first_id, claim->horizon);
   /* After a large batch there may be more in other lanes. */
-  if (work->batch.count >= (size_t)work->settings->batch_rows / 2)
+  if (count >= (size_t)claim->batch_rows / 2)
     worker_pool_wake(pool, 1);
   atomic_fetch_add(&pool->meter->busy, 1);
   bool stay = deliver(work, claim);
+  work->batch_rows = next_rows(claim, count, clock_now() - began);
   atomic_fetch_sub(&pool->meter->busy, 1);
   if (work->source != NULL)
     work->source_failures = 0;

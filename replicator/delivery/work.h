@@ -26,6 +26,7 @@ struct work {
   int64_t delivery_began; /* clock_now() */
   struct breaker breaker;
   struct contention contention;
+  int batch_rows;    /* of the next batch at most, see round.c; never less than some thousand */
   int fenced;        /* pushes in succession that others' claims have kept out */
   bool late_first;   /* it is the turn of late lanes */
   bool has_failed;   /* the last attempt failed; settings and routes were read since */

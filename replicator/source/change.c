@@ -7,6 +7,9 @@
 #include "postgres/result.h"
 #include "queries.h"
 
+/* For how many changes room is kept between batches. */
+#define MOST_KEPT 4096
+
 _Static_assert(TAKEN_EXPANSION - TAKEN_ID == LOGGED_EXPANSION, "the log's part has the same columns in both");
 _Static_assert((int)TAKEN_BYTES == ROW_BYTES, "and the queue's");
 
@@ -24,6 +27,11 @@ void batch_init(struct batch *batch) {
 }
 
 void batch_clear(struct batch *batch) {
+  if (batch->capacity > MOST_KEPT) {
+    free(batch->changes);
+    batch->changes = NULL;
+    batch->capacity = 0;
+  }
   if (batch->logged != batch->rows)
     PQclear(batch->logged);
   PQclear(batch->rows);

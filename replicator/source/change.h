@@ -87,7 +87,7 @@ struct batch {
 
 void batch_init(struct batch *batch);
 void batch_release(struct batch *batch);
-/* Forgets the changes, keeps the memory. */
+/* Forgets the changes; keeps the memory for some. */
 void batch_clear(struct batch *batch);
 
 /*

@@ -95,7 +95,12 @@ static void add_schemes(struct buffer *text, const struct target_url *urls) {
   buffer_add_string(text, "}'::text[]");
 }
 
-static void add_defaults(struct buffer *text, const struct target_option *table, size_t *count) {
+static const char *initial_of(const struct target_kind *kind, const struct target_option *option) {
+  return kind->batch_rows != NULL && strcmp(option->name, "batch_rows") == 0 ? kind->batch_rows : option->initial;
+}
+
+static void add_defaults(struct buffer *text, const struct target_kind *kind, const struct target_option *table,
+                         size_t *count) {
   for (const struct target_option *option = table; option->name != NULL; option++)
     if (option->initial != NULL) {
       if (*count > 0)
@@ -103,7 +108,7 @@ static void add_defaults(struct buffer *text, const struct target_option *table,
       (*count)++;
       buffer_add_json_string(text, option->name);
       buffer_add_string(text, ": ");
-      buffer_add_json_string(text, option->initial);
+      buffer_add_json_string(text, initial_of(kind, option));
     }
 }
 
@@ -112,9 +117,9 @@ static void add_kind_defaults(struct buffer *text, const struct target_kind *kin
   size_t count = 0;
   buffer_init(&object, text->limit);
   buffer_add_string(&object, "{");
-  add_defaults(&object, TARGET_COMMON_OPTIONS, &count);
+  add_defaults(&object, kind, TARGET_COMMON_OPTIONS, &count);
   for (const struct target_option *const *table = kind->options; *table != NULL; table++)
-    add_defaults(&object, *table, &count);
+    add_defaults(&object, kind, *table, &count);
   buffer_add_string(&object, "}");
   add_typed(text, object.data, "jsonb");
   buffer_release(&object);

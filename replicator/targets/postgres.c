@@ -307,6 +307,8 @@ const struct target_kind TARGET_POSTGRESQL = {.name = "postgresql",
                                               .urls = URLS,
                                               .url_rules = URL_RULES,
                                               .options = OPTIONS,
+                                              /* With more in a batch a row that changes often is written less often. */
+                                              .batch_rows = "10000",
                                               .keeps_state = true,
                                               .overwrites = true,
                                               .wants_details = postgres_wants_details,

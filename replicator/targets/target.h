@@ -62,6 +62,8 @@ struct target_kind {
   const struct target_url *urls;
   const struct target_url_rule *url_rules;    /* NULL: none */
   const struct target_option *const *options; /* tables of the options beyond those of every target; ends with NULL */
+  /* Default of this option; NULL: as for most kinds. */
+  const char *batch_rows;
   /* Name of the library that it was built without; then it has no functions but wants_details. NULL: none. */
   const char *lacks;
   /* The URL is a path, or empty, and holds no password. */

@@ -11,7 +11,7 @@ language sql immutable as $table$
     (1, 'postgresql'::text, '{postgresql,postgres}'::text[],
      '{postgresql}'::text[],
      false, true, true,
-     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+     '{"lanes": "64", "batch_rows": "10000", "batch_bytes": "8388608", "push_timeout": "60",
        "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
        "guarantee": "at-least-once", "mode": "mirror"}'::jsonb,
      '[{"pattern": "^[a-z]+:(//.*)?$",
