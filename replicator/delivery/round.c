@@ -48,13 +48,18 @@ static bool read_settings(struct round *round) {
   return end_round(round, false);
 }
 
+/* A target with one lane is promised whole transactions of up to batch_rows. */
+static int rows_to_claim(const struct work *work) {
+  int most = work->settings->batch_rows;
+  int rows = work->batch_rows > FIRST_ROWS ? work->batch_rows : FIRST_ROWS;
+  return rows < most && !settings_keep_transactions(work->settings) ? rows : most;
+}
+
 /* The settings of a stopped target, or one that may not be tried yet, are read again now and then. */
 static bool may_try_target(struct round *round) {
   struct work *work = round->work;
   struct error error;
-  round->batch_rows = work->batch_rows > FIRST_ROWS ? work->batch_rows : FIRST_ROWS;
-  if (round->batch_rows > work->settings->batch_rows)
-    round->batch_rows = work->settings->batch_rows;
+  round->batch_rows = rows_to_claim(work);
   if (!work->settings->running) {
     work->has_settings = false;
     return end_round(round, worker_pool_wait(work->worker->pool, round->began, POLL_INTERVAL));

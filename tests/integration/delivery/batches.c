@@ -59,3 +59,16 @@ Test(batches, a_slow_target_is_asked_for_no_more_at_once) {
   same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }
+
+Test(batches, a_transaction_of_more_than_a_first_batch_is_not_divided) {
+  struct fixture f;
+  fixture_begin(&f, "batches_whole");
+  sql(f.at_source, "create table item (id int primary key, body text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "lanes=1", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item select n, n from generate_series(1, 6000) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(most_at_once(&f), 6000);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
