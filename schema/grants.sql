@@ -32,6 +32,7 @@ declare
       "row_hashing": ["select"],
       "shape": ["select"],
       "tick": ["select"],
+      "day": ["select"],
       "history": ["select"],
       "errors": ["select"],
       "readable_change": ["select"],

@@ -465,6 +465,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir views/every_change.sql
 \ir views/history.sql
 \ir functions/history/durable_snapshot.sql
+\ir functions/history/check_log_behind.sql
 \ir functions/history/changes_since.sql
 \ir functions/history/history_at.sql
 \ir functions/history/history_of.sql

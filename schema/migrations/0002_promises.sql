@@ -193,6 +193,13 @@ comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behi
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
+-- The log by a cursor ---------------------------------------------------------------------------------------------
+
+alter table rowrelay.day add column closed_in pg_snapshot, add column dropped_in xid8;
+comment on column rowrelay.day.closed_in is
+  'a snapshot that sees all of its changes; null: it was closed by version 1; see rowrelay.check_log_behind()';
+comment on column rowrelay.day.dropped_in is 'transaction that dropped it, or last changes of some tables from it';
+
 -- Operations ------------------------------------------------------------------------------------------------------
 alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is

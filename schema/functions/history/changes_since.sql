@@ -15,7 +15,8 @@
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; the caller may not read one of the tables; this server is a standby
+--             server; the log was dropped before it was read; the caller may not read one of the tables; this server
+--             is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -99,7 +100,8 @@ begin
       first := greatest(first, (select t.high from rowrelay.tick t where t.era < now_era order by t.id desc limit 1));
     end if;
     -- In pieces of the log, small ones first: with a limit alone, each call would read and sort all that is left.
-    low := greatest(after, first);
+    after := greatest(after, first);
+    low := after;
     last := rowrelay.last_change_id();
     while low < last and given < max_changes loop
       for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
@@ -120,6 +122,7 @@ begin
       low := low + width;
       width := width * 4;
     end loop;
+    perform rowrelay.check_log_behind(since, until, after, relations, cursor = '');
   end if;
   if given < max_changes then
     return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,

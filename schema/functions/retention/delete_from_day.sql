@@ -28,7 +28,8 @@ begin
     get diagnostics deleted = row_count;
     outcome := 'deleting';
     note := format('%s changes', deleted);
-    update rowrelay.day d set deleting = delete_from_day.day.deleting, deleted_to = up_to
+    update rowrelay.day d set deleting = delete_from_day.day.deleting, deleted_to = up_to,
+                              dropped_in = pg_current_xact_id()
      where d.day = delete_from_day.day.day;
   else
     outcome := 'deleted';

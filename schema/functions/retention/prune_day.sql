@@ -23,7 +23,8 @@ begin
       raise exception using errcode = 'lock_not_available';
     end if;
     perform rowrelay.raise_log_since(day, day.captures);
-    update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
+    update rowrelay.day d set dropped_at = clock_timestamp(), dropped_in = pg_current_xact_id(),
+                              restored_at = null, note = null
      where d.day = pruned;
     -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "past.h"
 #include "people.h"
 #include "writers.h"
 
@@ -219,6 +220,69 @@ Test(cursor, a_log_that_was_restored_into_another_server_is_read_from_now_on) {
   for (int i = 0; i < 40; i++)
     sql(f.at_source, "select pg_current_xact_id()");
   cr_assert_str_eq(read_some(f.at_source, 10), "i3 ", "and nothing of a number that this server has come to by now");
+  fixture_end(&f);
+}
+
+/* What is older than 30 days, which is all that was written today, is dropped. */
+static void let_it_go(int days_ago) {
+  past_move(f.at_source, days_ago);
+  past_close(f.at_source);
+  sql(f.at_source, "select rowrelay.prune('30 days')");
+}
+
+/* A cursor behind which something of the log was dropped that it has not handed out. */
+static void has_lost(const char *from) {
+  PGresult *rows = ask_since(f.at_source, from, 100);
+  cr_expect_str_eq(PQresultErrorField(rows, PG_DIAG_SQLSTATE), "55000");
+  cr_expect(strstr(PQresultErrorMessage(rows), "changes behind this cursor are no longer in the log") != NULL);
+  PQclear(rows);
+}
+
+Test(cursor, tells_who_comes_too_late_that_changes_were_dropped) {
+  char early[sizeof cursor];
+  char halfway[sizeof cursor];
+  begin("cursor_dropped");
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 ");
+  memcpy(early, cursor, sizeof early);
+  sql(f.at_source, "insert into item values (2), (3)");
+  cr_assert_str_eq(read_some(f.at_source, 1), "i2 ");
+  memcpy(halfway, cursor, sizeof halfway);
+  cr_assert_str_eq(read_some(f.at_source, 100), "i3 ");
+  sql(f.at_source, "select rowrelay.tick(at_once => true)"); /* as processes do */
+  sql(f.at_source, "select pg_current_xact_id()");
+  cr_assert_str_eq(read_some(f.at_source, 100), "");
+  let_it_go(40);
+  sql(f.at_source, "insert into item values (4), (5)");
+  has_lost(early);
+  has_lost(halfway);
+  cr_assert_str_eq(read_some(f.at_source, 100), "i4 i5 ", "who has read all goes on");
+  /* from the beginning is what is left, unless that goes meanwhile */
+  cursor[0] = '\0';
+  cr_assert_str_eq(read_some(f.at_source, 1), "i4 ");
+  memcpy(halfway, cursor, sizeof halfway);
+  cr_assert_str_eq(read_some(f.at_source, 1), "i5 ");
+  let_it_go(35);
+  has_lost(halfway);
+  fixture_end(&f);
+}
+
+Test(cursor, tells_of_dropped_changes_of_the_tables_that_are_asked_for) {
+  char before[sizeof cursor];
+  begin("cursor_deleted");
+  sql(f.at_source, "create table note (id int primary key); select rowrelay.capture_table('note')");
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 ");
+  memcpy(before, cursor, sizeof before);
+  sql(f.at_source, "insert into item values (2); insert into note values (3)");
+  past_move(f.at_source, 40);
+  past_close(f.at_source);
+  sql(f.at_source, "select rowrelay.keep('30 days', '{note}')");
+  sql(f.at_source, "select rowrelay.prune(); select rowrelay.prune()");
+  has_lost(before);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(key, ' ') from rowrelay.changes_since('%s', 10, '{item}')", before), "2");
+  sql_fails(f.at_source, "select * from rowrelay.changes_since('%s', 10, '{note}')", before);
   fixture_end(&f);
 }
 

@@ -11,6 +11,7 @@
 
 #include "ear.h"
 #include "fixture.h"
+#include "past.h"
 #include "people.h"
 #include "visitor.h"
 #include "writers.h"
@@ -266,6 +267,25 @@ Test(listeners, a_token_sees_what_its_role_may_select) {
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   unlink(tokens);
   people_end(&shop);
+}
+
+Test(listeners, who_comes_back_after_what_it_missed_was_dropped_is_told, .timeout = 200) {
+  char path[256];
+  struct ear ear;
+  begin("listeners_dropped");
+  sql(f.at_source, "insert into item values (1)");
+  snprintf(path, sizeof path, "/changes?since=%s",
+           ask(f.at_source, "select next_cursor from rowrelay.changes_since('') where change_id is null"));
+  sql(f.at_source, "insert into item values (2)");
+  past_move(f.at_source, 40);
+  past_close(f.at_source);
+  cr_assert_str_eq(ask(f.at_source, "select outcome from rowrelay.prune('30 days')"), "dropped");
+  sql(f.at_source, "insert into item values (3)");
+  is_told("open", path, 410, "changes behind this cursor are no longer in the log");
+  ear_open(&ear, port, "/changes?since=", "open", NULL, "");
+  cr_assert_eq(hear_id(&ear), 3);
+  ear_close(&ear);
+  end();
 }
 
 Test(listeners, without_a_file_of_tokens_nobody_listens_and_a_wrong_one_is_named) {
