@@ -20,6 +20,12 @@
 #define METADATA_TIME 10000
 /* Milliseconds. */
 #define TAKE_BACK_TIME 1000
+/*
+ * Whoever pushes takes everything back when the time of a push is over. If the process was stopped meanwhile, the
+ * library would go on before that is known, and others may have the lanes by then: so it drops by itself what has
+ * waited for so much longer, which is less than a lease does. Milliseconds.
+ */
+#define GIVEN_UP_BY 500
 
 /* ---- errors ---------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +122,9 @@ static void take_answer(rd_kafka_t *library, const rd_kafka_message_t *message, 
   struct kafka_producer *producer = opaque;
   struct kafka_ticket *ticket = message->_private;
   (void)library;
-  if (message->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE) {
+  if (message->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+      (message->err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT &&
+       rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED)) {
     ticket->unsent = true;
   } else if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
     ticket->failure = message->err;
@@ -164,7 +172,7 @@ static int32_t choose_partition(const rd_kafka_topic_t *topic, const void *key, 
   if (key == NULL) {
     key = change->route->relation;
     length = strlen(change->route->relation);
-  } else if (change->has_hash) {
+  } else if (change != NULL && change->has_hash) {
     hash = number(change->hash);
     key = hash.text;
     length = strlen(hash.text);
@@ -219,6 +227,9 @@ static bool set_security(rd_kafka_conf_t *conf, const struct kafka *kafka, struc
 }
 
 static bool set_order(rd_kafka_conf_t *conf, const struct kafka *kafka, bool careful, struct error *error) {
+  const struct number request_bytes = number(target_values_number(&kafka->values, "request_bytes"));
+  const struct number topic_time = number(KAFKA_TOPIC_TIME);
+  const struct number lasting = number(kafka->settings->push_timeout + GIVEN_UP_BY);
   const struct {
     const char *name;
     const char *value;
@@ -228,16 +239,16 @@ static bool set_order(rd_kafka_conf_t *conf, const struct kafka *kafka, bool car
       {"enable.idempotence", "true"},
       {"acks", "all"},
       {"max.in.flight.requests.per.connection", "1"},
-      {"message.timeout.ms", "0"},
+      {"message.timeout.ms", lasting.text},
       {"enable.gapless.guarantee", careful ? "false" : "true"},
       {"batch.num.messages", careful ? "1" : "100000"},
       {"message.max.bytes", LARGEST_MESSAGE},
-      {"batch.size", number(target_values_number(&kafka->values, "request_bytes")).text},
+      {"batch.size", request_bytes.text},
       {"compression.type", target_values_text(&kafka->values, "compression")},
       {"queue.buffering.max.messages", "0"},
       {"queue.buffering.max.kbytes", "2147483647"},
       {"sticky.partitioning.linger.ms", "0"},
-      {"topic.metadata.propagation.max.ms", number(KAFKA_TOPIC_TIME).text},
+      {"topic.metadata.propagation.max.ms", topic_time.text},
       {"socket.keepalive.enable", "true"},
       {"socket.nagle.disable", "true"},
       {"socket.connection.setup.timeout.ms", "10000"},

@@ -57,6 +57,40 @@ Test(kafka, a_killed_broker_loses_and_reorders_nothing, .timeout = 400) {
   fixture_end(&f);
 }
 
+/* One request of it is on its way when the process is stopped, and many are not. */
+Test(kafka, a_process_that_was_stopped_for_longer_than_its_lease_sends_no_more_of_its_batch, .timeout = 400) {
+  struct fixture f;
+  broker_begin_own(false);
+  broker_make_topic("kafka_stopped.public.item", 1, NULL);
+  broker_topics_begin(&f, "kafka_stopped", "request_bytes=1024");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "claim=lease", "-o", "lease=11", "-o", "push_timeout=10", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  pid_t stopped = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 40);
+  served_control(broker_server(), "freeze");
+  sql(f.at_source, "do $$ begin for i in 1..300 loop update item set n = i; end loop; end $$");
+  wait_until(f.at_source, "t", 20, "select exists (select from rowrelay.lease where lease_until > clock_timestamp())");
+  sleep_seconds(1); /* until all of it waits to be sent */
+  kill(stopped, SIGSTOP);
+  served_control(broker_server(), "thaw");
+  pid_t other = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 60);
+  sql(f.at_source, "update item set name = 'last'");
+  wait_until_empty(&f, 40);
+  kill(stopped, SIGCONT);
+  sleep_seconds(3);
+  stop_process(stopped, SIGTERM);
+  stop_process(other, SIGTERM);
+  broker_load_table(&f, "item");
+  messages_are_complete(&f, "item");
+  cr_assert_str_eq(
+      ask(f.at_source, "select value::json -> 'data' -> 'after' ->> 'name' from message order by n desc limit 1"),
+      "last", "%s came after it",
+      ask(f.at_source, "select count(*) from message where n > (select n from message where value like "
+                       "'%%\"last\"%%')"));
+  fixture_end(&f);
+}
+
 Test(kafka, spellings_of_one_key_stay_in_one_partition, .timeout = 400) {
   struct fixture f;
   begin(&f, "kafka_spellings", NULL);
@@ -345,6 +379,10 @@ Test(kafka, what_cannot_work_is_said_where_it_is_set) {
   REFUSES(&f, "options format=row and tombstones=false exclude each other", "kafka://a", "-o", "format=row", "-o",
           "tombstones=false");
   REFUSES(&f, "option schema=true needs option format=debezium", "kafka://a", "-o", "schema=true");
+  REFUSES(&f, "option whole_transactions=true needs option format=debezium", "kafka://a", "-o",
+          "whole_transactions=true", "-o", "lanes=1");
+  REFUSES(&f, "option whole_transactions=true needs option lanes=1", "kafka://a", "-o", "whole_transactions=true", "-o",
+          "format=debezium");
   REFUSES(&f, "option sasl=PLAIN needs option sasl_username", "kafka://a", "-o", "sasl=PLAIN");
   REFUSES(&f, "option sasl=OAUTHBEARER needs option oauth_url", "kafka://a", "-o", "sasl=OAUTHBEARER", "-o",
           "sasl_username=a", "-o", "sasl_password=${B}");
