@@ -53,6 +53,10 @@ static bool is_among(const char *names, const struct json_member *member) {
   return false;
 }
 
+bool change_has_text(const struct change *change, const struct json_member *member) {
+  return change->text_columns != NULL && is_among(change->text_columns, member);
+}
+
 void change_add_image(struct buffer *buffer, const struct change *change, const char *image) {
   if (image == NULL || change->text_columns == NULL) {
     json_add_line(buffer, image != NULL ? image : "null");

@@ -3,6 +3,7 @@
 #define ROWRELAY_TARGETS_CHANGE_JSON_H
 
 #include "common/buffer.h"
+#include "common/json.h"
 #include "source/change.h"
 
 /* How each of them begins. */
@@ -19,6 +20,9 @@ void change_add_json(struct buffer *buffer, const struct change *change, const c
  * as the JSON in the string.
  */
 void change_add_image(struct buffer *buffer, const struct change *change, const char *image);
+
+/* Whether a member of its images is such a column; a null there is none of json. */
+bool change_has_text(const struct change *change, const struct json_member *member);
 
 /* insert, update, delete, truncate or snapshot */
 const char *operation_word(enum operation operation);

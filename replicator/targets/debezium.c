@@ -1,6 +1,6 @@
 /*
  * Where rowrelay has no such value: source.lsn is the change's id, which grows like one (of one row's changes the later
- * has the larger), source.xmin and transaction are null. source.ts_ms is when the row was written, not when its
+ * has the larger), source.xmin is null. source.ts_ms is when the row was written, not when its
  * transaction committed. A backfilled row is an `r` of an incremental snapshot. Values are as PostgreSQL writes them as
  * JSON.
  */
@@ -82,6 +82,18 @@ static const char *add_part(struct buffer *part, const char *name) {
   return *name == '.' ? name + 1 : NULL;
 }
 
+void debezium_add_table_name(struct buffer *buffer, const char *relation) {
+  struct buffer name;
+  buffer_init(&name, 2048);
+  for (const char *rest = relation; rest != NULL;) {
+    buffer_add_string(&name, rest == relation ? "" : ".");
+    rest = add_part(&name, rest);
+  }
+  buffer_add_json_string(buffer, name.data != NULL ? name.data : "");
+  buffer_inherit(buffer, &name);
+  buffer_release(&name);
+}
+
 /* "schema":"shop","table":"orders" */
 static void add_table(struct buffer *buffer, const char *relation) {
   struct buffer schema;
@@ -116,6 +128,21 @@ static void add_source(struct buffer *buffer, const struct change *change, const
                     change->txid != NULL && change->txid[0] != '\0' ? change->txid : "null", (long long)change->id);
 }
 
+void debezium_add_transaction_id(struct buffer *buffer, const struct debezium_mark *mark) {
+  buffer_add_format(buffer, "\"id\":\"%s:%lld-%lld\"", mark->txid, (long long)mark->first_id, (long long)mark->last_id);
+}
+
+static void add_mark(struct buffer *buffer, const struct debezium_mark *mark) {
+  if (mark == NULL) {
+    buffer_add_string(buffer, "null");
+    return;
+  }
+  buffer_add_string(buffer, "{");
+  debezium_add_transaction_id(buffer, mark);
+  buffer_add_format(buffer, ",\"total_order\":%lld,\"data_collection_order\":%lld}", (long long)mark->total_order,
+                    (long long)mark->table_order);
+}
+
 void debezium_add_envelope(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
                            const struct debezium_writing *writing) {
   bool is_truncate = change->operation == OPERATION_TRUNCATE;
@@ -125,8 +152,10 @@ void debezium_add_envelope(struct buffer *buffer, const struct change *change, c
   writing->add_row(buffer, change, is_truncate || change->operation == OPERATION_DELETE ? NULL : change->new_row);
   buffer_add_string(buffer, ",\"source\":");
   add_source(buffer, change, debezium, writing->now);
-  buffer_add_format(buffer, ",\"op\":\"%s\",\"ts_ms\":%lld,\"transaction\":null}", letter_of(change->operation),
+  buffer_add_format(buffer, ",\"op\":\"%s\",\"ts_ms\":%lld,\"transaction\":", letter_of(change->operation),
                     (long long)writing->now);
+  add_mark(buffer, debezium->mark);
+  buffer_add_string(buffer, "}");
 }
 
 void debezium_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,

@@ -3,9 +3,14 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/json_tree.h"
 #include "targets/change_json.h"
 
 /* ---- types ----------------------------------------------------------------------------------------------------- */
+
+static bool is_type(const struct json_member *type, const char *name) {
+  return type->value_length == strlen(name) && memcmp(type->value, name, type->value_length) == 0;
+}
 
 /* The type of Kafka Connect for one of PostgreSQL, which is a JSON string. */
 static const char *connect_type(const struct json_member *type) {
@@ -13,7 +18,7 @@ static const char *connect_type(const struct json_member *type) {
                                          {"\"bigint\"", "int64"},   {"\"boolean\"", "boolean"},
                                          {"\"real\"", "float"},     {"\"double precision\"", "double"}};
   for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
-    if (type->value_length == strlen(KNOWN[i][0]) && memcmp(type->value, KNOWN[i][0], type->value_length) == 0)
+    if (is_type(type, KNOWN[i][0]))
       return KNOWN[i][1];
   return "string";
 }
@@ -22,7 +27,18 @@ static const char *connect_type(const struct json_member *type) {
 struct column {
   struct json_member name; /* its text with quotes is `value` */
   const char *type;
+  bool is_json;
+  bool is_array; /* then is_json tells of its elements */
 };
+
+static void set_type(struct column *column, const struct json_member *type) {
+  static const char ARRAY[] = "[]\"";
+  size_t end = strlen(ARRAY);
+  column->type = connect_type(type);
+  column->is_array = type->value_length > end && memcmp(type->value + type->value_length - end, ARRAY, end) == 0;
+  column->is_json = is_type(type, column->is_array ? "\"json[]\"" : "\"json\"") ||
+                    is_type(type, column->is_array ? "\"jsonb[]\"" : "\"jsonb\"");
+}
 
 static bool next_column(const char **next, struct column *column) {
   static const struct json_member NAME = {.name = "\"name\"", .name_length = 6};
@@ -32,7 +48,7 @@ static bool next_column(const char **next, struct column *column) {
   if (*next == NULL || !json_next_element(next, &object) || !json_find(object.value, &NAME, &column->name) ||
       !json_find(object.value, &TYPE, &type))
     return false;
-  column->type = connect_type(&type);
+  set_type(column, &type);
   return true;
 }
 
@@ -48,12 +64,17 @@ static const char *type_of(const struct change *change, const struct json_member
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
-/* A value as its type wants it; the member's value may be any JSON. */
-static void add_value(struct buffer *buffer, const struct json_member *value, const char *type) {
-  char first = value->value[0];
+static size_t trimmed(const struct json_member *value) {
   size_t length = value->value_length;
   while (length > 0 && strchr(" \t\r\n", value->value[length - 1]) != NULL)
     length--;
+  return length;
+}
+
+/* A value as its type wants it; the member's value may be any JSON. */
+static void add_value(struct buffer *buffer, const struct json_member *value, const char *type) {
+  char first = value->value[0];
+  size_t length = trimmed(value);
   bool fits = strcmp(type, "boolean") == 0  ? first == 't' || first == 'f'
               : strcmp(type, "string") == 0 ? first == '"'
                                             : first == '-' || (first >= '0' && first <= '9');
@@ -69,6 +90,82 @@ static void add_value(struct buffer *buffer, const struct json_member *value, co
     buffer_inherit(buffer, &text);
     buffer_release(&text);
   }
+}
+
+/* An element of an array as PostgreSQL reads it there. */
+static void add_quoted(struct buffer *buffer, const char *text, size_t length) {
+  buffer_add(buffer, "\"", 1);
+  for (size_t i = 0; i < length; i++) {
+    buffer_add(buffer, "\\", text[i] == '"' || text[i] == '\\');
+    buffer_add(buffer, text + i, 1);
+  }
+  buffer_add(buffer, "\"", 1);
+}
+
+static void add_string_element(struct buffer *buffer, const struct json_member *element) {
+  bool no_memory = false;
+  json_t *text = json_tree_parse(element->value, element->value_length, JSON_DECODE_ANY, &no_memory);
+  if (text == NULL)
+    buffer_lack_memory(buffer);
+  else
+    add_quoted(buffer, json_string_value(text), json_string_length(text));
+  json_decref(text);
+}
+
+/* A JSON array as PostgreSQL writes one: {1,NULL,"x y"}. False: it has rows, whose fields' types are not known. */
+static bool add_array(struct buffer *buffer, const char *array, bool of_json) {
+  struct json_member element;
+  const char *between = "{";
+  const char *next = array;
+  while (json_next_element(&next, &element)) {
+    char first = element.value[0];
+    buffer_add_string(buffer, between);
+    between = ",";
+    if (first == 'n')
+      buffer_add_string(buffer, "NULL");
+    else if (of_json)
+      add_quoted(buffer, element.value, trimmed(&element));
+    else if (first == '"')
+      add_string_element(buffer, &element);
+    else if (first == '{' || (first == '[' && !add_array(buffer, element.value, false)))
+      return false;
+    else if (first != '[')
+      buffer_add(buffer, element.value, trimmed(&element));
+  }
+  buffer_add_string(buffer, between[0] == '{' ? "{}" : "}");
+  return true;
+}
+
+static void add_array_value(struct buffer *buffer, const struct json_member *value, const struct column *column) {
+  struct buffer text;
+  buffer_init(&text, buffer->limit);
+  if (add_array(&text, value->value, column->is_json)) {
+    buffer_add_json_string(buffer, text.data);
+    buffer_inherit(buffer, &text);
+  } else {
+    add_value(buffer, value, "string");
+  }
+  buffer_release(&text);
+}
+
+/* A value of json or jsonb, which is logged as its text: so null is not taken for none, nor "a" for a. */
+static void add_json_value(struct buffer *buffer, const struct change *change, const char *image,
+                           const struct json_member *wanted, const struct json_member *plain) {
+  struct json_member logged;
+  struct buffer text;
+  if (change_has_text(change, wanted) && json_find(image, wanted, &logged) && logged.value[0] == '"') {
+    buffer_add(buffer, logged.value, trimmed(&logged));
+    return;
+  }
+  if (plain->value[0] != '"') {
+    add_value(buffer, plain, "string");
+    return;
+  }
+  buffer_init(&text, buffer->limit);
+  buffer_add(&text, plain->value, trimmed(plain));
+  buffer_add_json_string(buffer, text.data);
+  buffer_inherit(buffer, &text);
+  buffer_release(&text);
 }
 
 /* An image with all columns of the schema, and no others. */
@@ -89,10 +186,14 @@ static void add_row(struct buffer *buffer, const struct change *change, const ch
     buffer_add_string(buffer, between);
     buffer_add(buffer, wanted.name, wanted.name_length);
     buffer_add_string(buffer, ":");
-    if (json_find(plain.data, &wanted, &found))
-      add_value(buffer, &found, column.type);
-    else
+    if (!json_find(plain.data, &wanted, &found))
       buffer_add_string(buffer, "null");
+    else if (column.is_array && found.value[0] == '[')
+      add_array_value(buffer, &found, &column);
+    else if (column.is_json)
+      add_json_value(buffer, change, image, &wanted, &found);
+    else
+      add_value(buffer, &found, column.type);
     between = ",";
   }
   buffer_add_string(buffer, between[0] == '{' ? "{}" : "}");

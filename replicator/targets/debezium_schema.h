@@ -2,8 +2,9 @@
  * debezium_schema: Debezium's messages with their schemas, as Kafka Connect's JSON converter writes and reads them:
  * {"schema": …, "payload": …}.
  *
- * Integers, floats and booleans have these types; all else is a string, numeric too, which keeps its digits, and json,
- * arrays and rows, whose strings hold JSON. What a type cannot hold is null: NaN, infinity, and a mask of another type.
+ * Integers, floats and booleans have these types; all else is a string as PostgreSQL writes it and reads it again:
+ * numeric, which keeps its digits, json, and arrays ({1,2}). Only rows, and arrays of them, are JSON. What a type
+ * cannot hold is null: NaN, infinity, and a mask of another type.
  */
 #ifndef ROWRELAY_TARGETS_DEBEZIUM_SCHEMA_H
 #define ROWRELAY_TARGETS_DEBEZIUM_SCHEMA_H

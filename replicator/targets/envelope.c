@@ -63,7 +63,7 @@ void envelope_release(struct envelope *envelope) {
   envelope->database = NULL;
 }
 
-static int64_t time_now(void) {
+int64_t envelope_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
@@ -102,9 +102,9 @@ bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, 
     return true;
   case ENVELOPE_DEBEZIUM:
     if (envelope->has_schema)
-      debezium_schema_add_json(buffer, change, &envelope->debezium, time_now());
+      debezium_schema_add_json(buffer, change, &envelope->debezium, envelope_now());
     else
-      debezium_add_json(buffer, change, &envelope->debezium, time_now());
+      debezium_add_json(buffer, change, &envelope->debezium, envelope_now());
     return true;
   case ENVELOPE_ROW:
     return add_row(buffer, change);

@@ -46,6 +46,9 @@ bool envelope_add_key(struct buffer *buffer, const struct envelope *envelope, co
  */
 bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, const struct change *change);
 
+/* The time that envelopes tell: milliseconds since 1970. */
+int64_t envelope_now(void);
+
 /* Calls `add` for each header. */
 void envelope_each_header(const struct envelope *envelope, const struct change *change,
                           void (*add)(void *context, const char *name, const char *value), void *context);

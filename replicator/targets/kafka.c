@@ -19,6 +19,11 @@ static const struct target_option OWN_OPTIONS[] = {
      .help = "whether a message without a value follows each delete, for topics that are compacted",
      .choices = "true|false",
      .initial = "true"},
+    {.name = "whole_transactions",
+     .help = "whether Debezium's envelope tells its place in its transaction, and topic transaction where each begins "
+             "and ends; with lanes=1",
+     .choices = "true|false",
+     .initial = "false"},
     {.name = "compression",
      .help = "how requests are compressed",
      .choices = "none|gzip|snappy|lz4|zstd",
@@ -97,6 +102,7 @@ static bool kafka_open(void **handle, const struct settings *settings, const cha
   bool ok = read_url(kafka, url, error) && target_values_init(&kafka->values, settings, OPTIONS, error);
   if (ok) {
     kafka->tombstones = target_values_flag(&kafka->values, "tombstones");
+    kafka->whole_transactions = target_values_flag(&kafka->values, "whole_transactions");
     envelope_init(&kafka->envelope, settings, &kafka->values);
   }
   ok = ok && tls_options_check(&kafka->values, error) && kafka_producer_check(kafka, error);

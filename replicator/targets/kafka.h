@@ -15,6 +15,7 @@ struct kafka {
   char *topic;    /* with {table} in it, or not */
   bool per_table; /* each table has a topic of its own */
   bool tombstones;
+  bool whole_transactions; /* are told of */
   struct envelope envelope;
   struct kafka_producer *producer; /* NULL: the next push makes one */
 };

@@ -18,7 +18,7 @@
 
 /* What becomes of a change, which may be several messages. It stays where it is until all are answered. */
 struct kafka_ticket {
-  const struct change *change;
+  const struct change *change; /* NULL: it is of none, and has a key */
   int pending;                 /* messages that are not answered */
   bool tried;                  /* one was queued at least */
   bool unsent;                 /* one was taken back before it was sent */

@@ -26,21 +26,27 @@
 #include "common/interrupt.h"
 #include "common/url.h"
 #include "targets/channel_name.h"
+#include "targets/debezium_transaction.h"
 #include "targets/kafka_producer.h"
 #include "targets/row_order.h"
 
 #define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
 /* How long answers are waited for at a time. Milliseconds. */
 #define STEP 50
+#define HINT_TOPIC                                                                                                     \
+  "create that topic (auto.create.topics.enable of the brokers creates topics when they are needed), or allow this "   \
+  "user to write to it"
 
 /* A push on its way. */
 struct sending {
   struct kafka *kafka;
   const struct push *push;
-  struct kafka_ticket *tickets; /* one for each change */
-  size_t *next;                 /* change of the same row that comes after */
-  bool *waits;                  /* an older change of its row has not arrived */
-  size_t *ready;                /* what a careful producer may send now */
+  /* One for each change, and then one for the beginning and one for the end of each transaction that is told of. */
+  struct kafka_ticket *tickets;
+  struct debezium_transactions transactions; /* without a push: they are not told of */
+  size_t *next;                              /* change of the same row that comes after */
+  bool *waits;                               /* an older change of its row has not arrived */
+  size_t *ready;                             /* what a careful producer may send now */
   size_t ready_count;
   struct buffer topic;
   struct buffer key;
@@ -117,7 +123,7 @@ static bool send_everywhere(struct sending *sending, struct kafka_message *messa
 }
 
 static bool send_change(struct sending *sending, size_t index, struct error *error) {
-  const struct kafka *kafka = sending->kafka;
+  struct kafka *kafka = sending->kafka;
   const struct change *change = sending->push->changes[index];
   struct kafka_message message = {.partition = RD_KAFKA_PARTITION_UA, .ticket = &sending->tickets[index]};
   *message.ticket = (struct kafka_ticket){.change = change};
@@ -127,6 +133,7 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
   channel_name_add(&sending->topic, kafka->topic, change->route);
   if (envelope_add_key(&sending->key, &kafka->envelope, change))
     message.key = &sending->key;
+  kafka->envelope.debezium.mark = debezium_transactions_mark(&sending->transactions, index);
   bool has_value = envelope_add_value(&sending->value, &kafka->envelope, change);
   if (!buffer_ok(&sending->topic, "the name of a topic", error) || !buffer_ok(&sending->key, "a key", error))
     return false;
@@ -135,6 +142,45 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
     return send_everywhere(sending, &message, has_value, error);
   bool has_tombstone = change->operation == OPERATION_DELETE && has_value && message.key != NULL && kafka->tombstones;
   return send_one(sending, &message, has_value, error) && (!has_tombstone || send_one(sending, &message, false, error));
+}
+
+/* ---- transactions ---------------------------------------------------------------------------------------------- */
+
+static struct kafka_ticket *ticket_of(const struct sending *sending, size_t transaction, bool is_end) {
+  return &sending->tickets[sending->push->count + 2 * transaction + is_end];
+}
+
+/* Tells where one begins or ends. */
+static bool send_boundary(struct sending *sending, size_t transaction, bool is_end, struct error *error) {
+  struct kafka *kafka = sending->kafka;
+  const struct debezium_boundary boundary = {.transaction = &sending->transactions.all[transaction],
+                                             .is_end = is_end,
+                                             .has_schema = kafka->envelope.has_schema,
+                                             .now = envelope_now()};
+  struct kafka_message message = {.partition = RD_KAFKA_PARTITION_UA,
+                                  .ticket = ticket_of(sending, transaction, is_end),
+                                  .key = &sending->key,
+                                  .value = &sending->value};
+  *message.ticket = (struct kafka_ticket){.change = NULL};
+  buffer_clear(&sending->topic);
+  buffer_clear(&sending->key);
+  buffer_clear(&sending->value);
+  channel_name_add(&sending->topic, kafka->topic, &(struct route){.into_table = "transaction"});
+  buffer_add_string(&sending->topic, kafka->per_table ? "" : ".transaction");
+  debezium_transaction_add_key(&sending->key, &boundary);
+  debezium_transaction_add_value(&sending->value, &sending->transactions, &boundary);
+  if (!buffer_ok(&sending->topic, "the name of a topic", error) || !buffer_ok(&sending->key, "a key", error) ||
+      !buffer_ok(&sending->value, "a message", error))
+    return false;
+  message.topic = sending->topic.data;
+  return kafka_producer_send(kafka->producer, &message, error) || kafka->producer->stopped;
+}
+
+static bool send_beginnings(struct sending *sending, struct error *error) {
+  for (size_t i = 0; i < sending->transactions.count; i++)
+    if (!is_done(ticket_of(sending, i, false)) && !send_boundary(sending, i, false, error))
+      return false;
+  return true;
 }
 
 /* ---- waiting for answers --------------------------------------------------------------------------------------- */
@@ -196,6 +242,10 @@ static bool need_producer(struct kafka *kafka, bool careful, struct error *error
 
 static bool send_all(struct sending *sending, struct error *error) {
   struct kafka_producer *producer = sending->kafka->producer;
+  if (!send_beginnings(sending, error)) {
+    kafka_producer_give_up(producer);
+    return false;
+  }
   for (size_t i = 0; i < sending->push->count && !producer->stopped; i++) {
     struct kafka_ticket *ticket = &sending->tickets[i];
     if (sending->waits[i] || send_change(sending, i, error))
@@ -216,9 +266,20 @@ static bool send_all(struct sending *sending, struct error *error) {
 /* Called when a message of a careful producer has been answered. */
 static void go_on_with_row(void *context, struct kafka_ticket *ticket) {
   struct sending *sending = context;
-  size_t next = sending->next[ticket - sending->tickets];
+  size_t next = ticket->change != NULL ? sending->next[ticket - sending->tickets] : LATEST_NONE;
   if (is_done(ticket) && next != LATEST_NONE)
     sending->ready[sending->ready_count++] = next;
+}
+
+/* A refused request says nothing of each of its messages: those that will not be sent now have not been tried. */
+static void forget_refusals(struct sending *sending) {
+  for (size_t i = 0; i < sending->push->count; i++) {
+    struct kafka_ticket *ticket = &sending->tickets[i];
+    if (!kafka_producer_is_refusal(ticket->failure))
+      continue;
+    ticket->failure = RD_KAFKA_RESP_ERR_NO_ERROR;
+    ticket->unsent = true;
+  }
 }
 
 /* Finds what may be sent again: what has not arrived, if all before it of its row has. */
@@ -239,6 +300,7 @@ static bool send_carefully(struct sending *sending, struct error *error) {
     return false;
   kafka->producer->complete = go_on_with_row;
   kafka->producer->context = sending;
+  forget_refusals(sending);
   find_ready(sending);
   bool ok = true;
   while (ok && (sending->ready_count > 0 || kafka->producer->pending > 0)) {
@@ -277,8 +339,7 @@ static void explain(const struct sending *sending, const struct kafka_ticket *ti
   if (topic.data != NULL)
     error_detail(why, "Topic %s.", topic.data);
   if (kafka_producer_is_of_topic(ticket->failure))
-    error_hint(why, "create that topic (auto.create.topics.enable of the brokers creates topics when they are needed), "
-                    "or allow this user to write to it");
+    error_hint(why, HINT_TOPIC);
   else if (ticket->failure == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
     error_hint(why, "allow larger messages: max.message.bytes of the topic, message.max.bytes of the brokers");
   buffer_release(&topic);
@@ -317,6 +378,27 @@ static bool tell(const struct sending *sending, size_t index, struct error *erro
   return true;
 }
 
+/* All else has been answered: what has arrived is counted in the verdicts. */
+static bool end_transactions(struct sending *sending, struct error *error) {
+  struct kafka *kafka = sending->kafka;
+  if (sending->transactions.count == 0)
+    return true;
+  bool ok =
+      push_is_still_ours(sending->push, error) && need_producer(kafka, false, error) && send_beginnings(sending, error);
+  for (size_t i = 0; ok && i < sending->transactions.count; i++)
+    ok = send_boundary(sending, i, true, error);
+  ok = ok && await(sending, error);
+  for (size_t i = 0; ok && i < 2 * sending->transactions.count; i++) {
+    const struct kafka_ticket *ticket = ticket_of(sending, 0, false) + i;
+    if (is_done(ticket))
+      continue;
+    ok = error_set(error, FAILURE_RETRY, "topic of transactions: %s", rd_kafka_err2str(ticket->failure));
+    if (kafka_producer_is_of_topic(ticket->failure))
+      error_hint(error, HINT_TOPIC);
+  }
+  return ok;
+}
+
 static bool run(struct sending *sending, struct error *error) {
   struct kafka *kafka = sending->kafka;
   struct error why;
@@ -331,14 +413,14 @@ static bool run(struct sending *sending, struct error *error) {
       *error = why;
       ok = false;
     }
-  return ok;
+  return ok && end_transactions(sending, error);
 }
 
 bool kafka_push(void *handle, const struct push *push, struct error *error) {
   struct kafka *kafka = handle;
   struct sending sending = {.kafka = kafka,
                             .push = push,
-                            .tickets = calloc(push->count + 1, sizeof *sending.tickets),
+                            .tickets = calloc(3 * push->count + 1, sizeof *sending.tickets),
                             .next = calloc(push->count + 1, sizeof *sending.next),
                             .waits = calloc(push->count + 1, sizeof *sending.waits),
                             .ready = calloc(push->count + 1, sizeof *sending.ready),
@@ -349,12 +431,15 @@ bool kafka_push(void *handle, const struct push *push, struct error *error) {
   bool ok = sending.tickets != NULL && sending.next != NULL && sending.waits != NULL && sending.ready != NULL;
   if (ok)
     ok = envelope_learn(&kafka->envelope, kafka->source, error) &&
+         (!kafka->whole_transactions || debezium_transactions_init(&sending.transactions, push, error)) &&
          row_order_chain(push->changes, push->count, sending.next, error) && run(&sending, error);
   else
     error_set(error, FAILURE_RETRY, "out of memory");
   /* It knows the tickets as long as it has not answered all of them. */
   if (kafka->producer != NULL && (!ok || kafka->producer->pending > 0))
     drop_producer(kafka);
+  kafka->envelope.debezium.mark = NULL;
+  debezium_transactions_release(&sending.transactions);
   free(sending.tickets);
   free(sending.next);
   free(sending.waits);

@@ -24,6 +24,14 @@ begin
   if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
     raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
   end if;
+  if in_force ->> 'whole_transactions' = 'true' and in_force ->> 'format' <> 'debezium' then
+    raise exception 'option whole_transactions=true needs option format=debezium'
+      using errcode = 'invalid_parameter_value';
+  end if;
+  if in_force ->> 'whole_transactions' = 'true' and in_force ->> 'lanes' <> '1' then
+    raise exception 'option whole_transactions=true needs option lanes=1' using errcode = 'invalid_parameter_value',
+      hint = 'Only a target with one lane gets whole transactions; set lanes=1 when the target is added.';
+  end if;
   if in_force ->> 'create_stream' = 'true' and in_force ->> 'stream' is null then
     raise exception 'option create_stream=true needs option stream' using errcode = 'invalid_parameter_value';
   end if;

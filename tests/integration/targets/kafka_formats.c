@@ -14,12 +14,10 @@ static void begin(struct fixture *f, const char *name, const char *option) {
   broker_topics_begin(f, name, option);
 }
 
-/* Pipes what a query says through a program of tests/support/kafka, into table said (n, line) at the source. */
-static void ask_java(struct fixture *f, const char *program, const char *query) {
+/* Pipes what a query says through a command, into table said (n, line) at the source. */
+static void ask_program(struct fixture *f, const char *program, const char *query) {
   char path[64];
   char command[512];
-  if (!has_programs("javac"))
-    cr_skip("there is no Java development kit here");
   snprintf(path, sizeof path, "/tmp/rowrelay-java-%d", (int)getpid());
   FILE *lines = fopen(path, "w");
   cr_assert(lines != NULL);
@@ -29,7 +27,7 @@ static void ask_java(struct fixture *f, const char *program, const char *query) 
     fprintf(lines, "%s\n", PQgetvalue(rows, row, 0));
   PQclear(rows);
   fclose(lines);
-  snprintf(command, sizeof command, "java -cp 'build/kafka/lib/*' tests/support/kafka/%s < %s", program, path);
+  snprintf(command, sizeof command, "%s < %s", program, path);
   FILE *said = popen(command, "r");
   cr_assert(said != NULL);
   sql(f->at_source,
@@ -41,6 +39,14 @@ static void ask_java(struct fixture *f, const char *program, const char *query) 
   }
   cr_assert_eq(pclose(said), 0);
   unlink(path);
+}
+
+static void ask_java(struct fixture *f, const char *program, const char *query) {
+  char command[256];
+  if (!has_programs("javac"))
+    cr_skip("there is no Java development kit here");
+  snprintf(command, sizeof command, "java -cp 'build/kafka/lib/*' tests/support/kafka/%s", program);
+  ask_program(f, command, query);
 }
 
 Test(kafka, a_key_goes_to_the_partition_where_javas_default_partitioner_sends_it, .timeout = 400) {
@@ -111,6 +117,72 @@ Test(kafka, a_cloudevent_in_binary_mode_has_its_attributes_as_headers, .timeout 
   fixture_end(&f);
 }
 
+#define IN_NODE "build/npm"
+#define IN_PYTHON "build/python"
+
+/* Makes a command that reads events with the official package; false: that cannot be had. */
+static bool make_reader(char *command, size_t size, bool in_python) {
+  char packages[512];
+  if (in_python) {
+    snprintf(command, size, "PYTHONPATH=" IN_PYTHON " python3 tests/support/events.py");
+    return has_programs("python3") && system("mkdir -p " IN_PYTHON " && flock " IN_PYTHON " sh -c '[ -e " IN_PYTHON
+                                             "/cloudevents ] || timeout 120 "
+                                             "python3 -m pip install --quiet --target " IN_PYTHON
+                                             " cloudevents==2.2.0' > " IN_PYTHON "-events.log 2>&1") == 0;
+  }
+  bool ok = has_programs("node npm") &&
+            system("mkdir -p " IN_NODE " && flock " IN_NODE " sh -c '[ -e " IN_NODE "/node_modules/cloudevents ] || "
+                   "timeout 120 npm install --prefix " IN_NODE " --no-audit --no-fund --loglevel error cloudevents@10' "
+                   "> " IN_NODE "-events.log 2>&1") == 0;
+  if (ok)
+    snprintf(command, size, "node tests/support/events.js %s", realpath(IN_NODE, packages));
+  return ok;
+}
+
+#define ALL_EVENTS(MODE)                                                                                               \
+  MODE " rowrelay.public.item.delete 1, " MODE " rowrelay.public.item.insert 1, " MODE                                 \
+       " rowrelay.public.item.update 1, " MODE " rowrelay.public.plain.insert, " MODE                                  \
+       " rowrelay.public.plain.truncate"
+
+Test(kafka, official_packages_of_cloudevents_read_both_modes, .timeout = 400) {
+  struct fixture f;
+  char command[700];
+  int read = 0;
+  begin(&f, "kafka_official", NULL);
+  sql(f.at_source, "insert into item values (1, 'ü \"q\" %%41', 1.50); update item set name = null; delete from item;"
+                   "insert into plain values ('x'); truncate plain");
+  streams_deliver(&f);
+  rowrelay_ok(&f, "target", "set", "w", "-o", "format=cloudevents-binary", NULL);
+  rowrelay_ok(&f, "replay", "w", "--since", "yesterday", NULL);
+  streams_deliver(&f);
+  sql(f.at_source, "create table modes (n int generated always as identity, mode text, line text)");
+  for (int table = 0; table < 2; table++) {
+    broker_load_table(&f, table == 0 ? "item" : "plain");
+    sql(f.at_source,
+        "insert into modes (mode, line) select case when headers ->> 'ce_id' is null then 'structured' else "
+        "'binary' end, json_build_object('key', key, 'value', value, 'headers', headers) from message "
+        "where value is not null");
+  }
+  for (int in_python = 0; in_python < 2; in_python++) {
+    if (!make_reader(command, sizeof command, in_python == 1))
+      continue;
+    read++;
+    ask_program(&f, command, "select regexp_replace(line, E'[\\n\\r]', '', 'g') from modes order by n");
+    const char *said = ask(
+        f.at_source,
+        "select string_agg(distinct concat_ws(' ', m.mode, e ->> 'type', e ->> 'subject'), ', ') from (select n, "
+        "line::json as e from said) as s join modes m using (n) join rowrelay.history h on h.change_id::text = e ->> "
+        "'id' where e ->> 'source' = 'urn:uuid:' || (select id from rowrelay.source) and e ->> 'specversion' = '1.0' "
+        "and abs(extract(epoch from (e ->> 'time')::timestamptz - h.captured_at)) < 0.001 and e -> 'data' ->> "
+        "'change_id' = e ->> 'id' and e -> 'data' -> 'after' ->> 'name' is not distinct from h.new_row ->> 'name'");
+    cr_expect(strcmp(said, ALL_EVENTS("binary") ", " ALL_EVENTS("structured")) == 0, "%s: %s\n%s", command, said,
+              ask(f.at_source, "select string_agg(line, e'\\n') from said"));
+  }
+  if (read == 0)
+    cr_skip("neither npm's nor pip's package cloudevents can be had: see " IN_NODE "-events.log");
+  fixture_end(&f);
+}
+
 #define ENVELOPE                                                                                                       \
   "select string_agg(concat_ws('|', key, coalesce(value::json ->> 'op', '-'), value::json ->> 'before', value::json "  \
   "->> 'after'), e'\\n' order by n) from message where coalesce(key, '') = '%s' and partition = (select min(m."        \
@@ -153,9 +225,96 @@ Test(kafka, debeziums_envelope_has_its_members, .timeout = 400) {
   fixture_end(&f);
 }
 
+static void begin_whole(struct fixture *f, const char *name, const char *option) {
+  char path[64];
+  broker_begin();
+  fixture_begin(f, name);
+  snprintf(path, sizeof path, "/%s.{table}", name);
+  sql(f->at_source, "create table item (id int primary key, name text); create table plain (what text)");
+  rowrelay_ok(f, "target", "add", "w", broker_url(path), "-o", "lanes=1", "-o", "format=debezium", "-o",
+              "whole_transactions=true", "-o", option, NULL);
+  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", NULL);
+}
+
+/* Adds the transactions' places that a topic's messages tell to table told. */
+static void load_places(struct fixture *f, const char *topic) {
+  broker_load(f, topic);
+  sql(f->at_source,
+      "create table if not exists told (id text, place int, of_table int, topic text, change_id bigint);"
+      "insert into told select t ->> 'id', (t ->> 'total_order')::int, (t ->> 'data_collection_order')::int, '%s', (v "
+      "-> 'source' ->> 'lsn')::bigint from (select value::json as v, value::json -> 'transaction' as t from message "
+      "where value is not null) as m",
+      topic);
+}
+
+Test(kafka, with_one_lane_messages_tell_of_their_transactions, .timeout = 400) {
+  struct fixture f;
+  begin_whole(&f, "kafka_whole", "schema=false");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(f.at_source, "begin; insert into item values (1); insert into plain values ('a')");
+  sql(other, "begin; insert into item values (10), (11); commit");
+  sql(f.at_source, "insert into item values (2); update item set name = 'x' where id = 1; commit");
+  sql(f.at_source, "delete from item where id = 11");
+  streams_deliver(&f);
+  PQfinish(other);
+  broker_load(&f, "kafka_whole.transaction");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(v ->> 'data_collections', '; ' order by (v ->> 'event_count')::int) from "
+                       "(select value::jsonb as v from message) as m where v ->> 'status' = 'END'"),
+                   "[{\"event_count\": 1, \"data_collection\": \"public.item\"}]; "
+                   "[{\"event_count\": 2, \"data_collection\": \"public.item\"}]; "
+                   "[{\"event_count\": 3, \"data_collection\": \"public.item\"}, "
+                   "{\"event_count\": 1, \"data_collection\": \"public.plain\"}]");
+  /* of each the beginning comes before the end, and both by its id */
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(said, ' ') from (select string_agg(value::json ->> 'status', ',' order by n) "
+                       "as said from message where key::json ->> 'id' = value::json ->> 'id' group by key) as s"),
+                   "BEGIN,END BEGIN,END BEGIN,END");
+  sql(f.at_source, "create table ends as select value::json ->> 'id' as id from message");
+  load_places(&f, "kafka_whole.public.item");
+  load_places(&f, "kafka_whole.public.plain");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(places, '; ' order by first) from (select min(change_id) as "
+                                    "first, string_agg(concat(place, '/', of_table), ' ' order by change_id) as places "
+                                    "from told where id in (select e.id from ends e) group by id) as t"),
+                   "1/1 2/1 3/2 4/3; 1/1 2/2; 1/1");
+  fixture_end(&f);
+}
+
+/* What is larger than a batch is told as several, and counts what has arrived. */
+Test(kafka, a_transaction_that_is_divided_or_refused_in_part_is_counted_as_it_arrives, .timeout = 400) {
+  struct fixture f;
+  begin_whole(&f, "kafka_divided", "schema=true");
+  broker_make_topic("kafka_divided.public.plain", 1, "max.message.bytes=20000");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "batch_rows=40", "-o", "retries=0", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n");
+  sql(f.at_source, "insert into plain select case n when 2 then (select string_agg(md5(i::text), '') from "
+                   "generate_series(1, 1000) as i) else 'small' end from generate_series(1, 3) as n");
+  streams_run(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation, change_id, message), ', ') from "
+                                    "rowrelay.errors"),
+                   "plain 102 Broker: Message size too large");
+
+  broker_load(&f, "kafka_divided.transaction");
+  sql(f.at_source, "create table total as select v ->> 'id' as id, max((v ->> 'event_count')::int) as n, max(v #>> "
+                   "'{data_collections,0,data_collection}') as of from (select value::json -> 'payload' as v from "
+                   "message) as m where v ->> 'status' = 'END' group by 1");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(n::text, ' ' order by n) from total where of = 'public.item'"),
+                   "20 40 40");
+  ask_java(&f, "Connect.java",
+           "select value from message where value::json -> 'payload' ->> 'status' = 'BEGIN' limit 1");
+  cr_assert_str_eq(ask(f.at_source, "select left(line, 65) from said"),
+                   "io.debezium.connector.common.TransactionMetadataValue Struct{stat");
+  broker_load(&f, "kafka_divided.public.plain");
+  cr_assert_str_eq(ask(f.at_source, "select sum(n) = (select count(distinct value::json -> 'payload' -> 'source' ->> "
+                                    "'lsn') from message) from total where of = 'public.plain'"),
+                   "t");
+  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  fixture_end(&f);
+}
+
 #define EVERY "shop.public.every.Envelope "
 #define FIRST(E)                                                                                                       \
-  "Struct{b=2,C \"c=ü\",d=1.50,e=" E ",f=true,g={\"x\": [1, \"y\"]},h=[1,2],i=2026-01-02T03:04:05+00:00,j=0.5,k=*}"
+  "Struct{b=2,C \"c=ü\",d=1.50,e=" E ",f=true,g={\"x\": [1, \"y\"]},h={1,2},i=2026-01-02T03:04:05+00:00,j=0.5,k=*}"
 
 Test(kafka, kafka_connect_reads_debeziums_envelope_with_its_schema, .timeout = 400) {
   struct fixture f;

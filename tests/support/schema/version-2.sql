@@ -960,6 +960,13 @@ comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behi
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
+-- The log by a cursor ---------------------------------------------------------------------------------------------
+
+alter table rowrelay.day add column closed_in pg_snapshot, add column dropped_in xid8;
+comment on column rowrelay.day.closed_in is
+  'a snapshot that sees all of its changes; null: it was closed by version 1; see rowrelay.check_log_behind()';
+comment on column rowrelay.day.dropped_in is 'transaction that dropped it, or last changes of some tables from it';
+
 -- Operations ------------------------------------------------------------------------------------------------------
 alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
@@ -2221,7 +2228,8 @@ language sql immutable as $table$
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
        "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
        "guarantee": "at-least-once", "format": "rowrelay", "schema": "false", "tombstones": "true",
-       "compression": "none", "request_bytes": "1000000", "tls": "false", "sasl": "none"}'::jsonb,
+       "whole_transactions": "false", "compression": "none", "request_bytes": "1000000", "tls": "false",
+       "sasl": "none"}'::jsonb,
      E'[{"pattern": "@", "forbidden": true,
        "problem": "names a user",
        "hint": "Set options sasl and sasl_username."},
@@ -2405,6 +2413,10 @@ language sql immutable as $table$
      E'^\\S+$'::text,
      'a name without blanks'::text),
     ('tombstones'::text,
+     '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('whole_transactions'::text,
      '{kafka}'::text[], null::bigint, null::bigint, false, false,
      '^(true|false)$'::text,
      'true or false'::text),
@@ -2616,6 +2628,14 @@ begin
   end if;
   if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
     raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
+  end if;
+  if in_force ->> 'whole_transactions' = 'true' and in_force ->> 'format' <> 'debezium' then
+    raise exception 'option whole_transactions=true needs option format=debezium'
+      using errcode = 'invalid_parameter_value';
+  end if;
+  if in_force ->> 'whole_transactions' = 'true' and in_force ->> 'lanes' <> '1' then
+    raise exception 'option whole_transactions=true needs option lanes=1' using errcode = 'invalid_parameter_value',
+      hint = 'Only a target with one lane gets whole transactions; set lanes=1 when the target is added.';
   end if;
   if in_force ->> 'create_stream' = 'true' and in_force ->> 'stream' is null then
     raise exception 'option create_stream=true needs option stream' using errcode = 'invalid_parameter_value';
@@ -3597,8 +3617,8 @@ begin
        for update of d
   loop
     execute format('with ids as (select min(c.id) as first_id, max(c.id) as last_id from %s c) '
-                   'update rowrelay.day d set closed_at = clock_timestamp(), waits_for = null, first_id = i.first_id, '
-                   'last_id = i.last_id, ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
+                   'update rowrelay.day d set closed_at = clock_timestamp(), closed_in = pg_current_snapshot(), '
+                   'waits_for = null, first_id = i.first_id, last_id = i.last_id, ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
                    '(select c.captured_at from %s c where c.id = i.last_id)) from ids i where d.day = $1',
                    closing.partition, closing.partition) using closing.day;
     closed := closed + 1;
@@ -3767,7 +3787,8 @@ begin
       raise exception using errcode = 'lock_not_available';
     end if;
     perform rowrelay.raise_log_since(day, day.captures);
-    update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
+    update rowrelay.day d set dropped_at = clock_timestamp(), dropped_in = pg_current_xact_id(),
+                              restored_at = null, note = null
      where d.day = pruned;
     -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;
@@ -3812,7 +3833,8 @@ begin
     get diagnostics deleted = row_count;
     outcome := 'deleting';
     note := format('%s changes', deleted);
-    update rowrelay.day d set deleting = delete_from_day.day.deleting, deleted_to = up_to
+    update rowrelay.day d set deleting = delete_from_day.day.deleting, deleted_to = up_to,
+                              dropped_in = pg_current_xact_id()
      where d.day = delete_from_day.day.day;
   else
     outcome := 'deleted';
@@ -15424,6 +15446,45 @@ begin
   return snapshot;
 end
 $$;
+-- Purpose:    refuses a cursor behind which changes were dropped that it has not handed out: its reader would not know
+--             that it has lost them. Called after reading, in a statement of its own, which sees what was dropped
+--             meanwhile. A closed day has nothing for a cursor that sees all that its last snapshot saw; of a log that
+--             is read from its beginning, only what was dropped since then is missing.
+-- Parameters: the cursor's snapshots, see rowrelay.changes_since(); up to which id all is read; relations, null: all
+--             that the caller may read; whether it is the beginning
+-- Errors:     changes were dropped; another session drops a day just now
+create or replace function rowrelay.check_log_behind(since pg_snapshot, until pg_snapshot, after bigint,
+                                                     relations regclass[], begins boolean) returns void
+language plpgsql stable as $$
+declare
+  asked integer[];
+  lost  date;
+begin
+  if not rowrelay.sees_log() then
+    raise exception 'a day of the log is being dropped' using errcode = 'serialization_failure', hint = 'Try again.';
+  elsif coalesce(begins, true) or not exists (select from rowrelay.day d where d.dropped_in is not null) then
+    return;
+  end if;
+  asked := case when relations is null then rowrelay.readable_captures()
+                else array(select c.id from rowrelay.capture c where c.relation = any (relations)) end;
+  select min(d.day) into lost
+    from rowrelay.day d
+   where d.dropped_in is not null and d.restored_at is null and d.last_id > after
+     and case when d.dropped_at is null then asked && (d.gone || d.deleting)
+              else d.captures is null or asked && d.captures end
+     and case when since::text = '1:1:' then not pg_visible_in_snapshot(d.dropped_in, until)
+              else pg_snapshot_xmax(since) < pg_snapshot_xmax(d.closed_in)
+                or pg_snapshot_xmax(since) = pg_snapshot_xmax(d.closed_in)
+                   and exists (select pg_snapshot_xip(since) except select pg_snapshot_xip(d.closed_in)) end;
+  if lost is not null then
+    raise exception 'changes behind this cursor are no longer in the log' using
+      errcode = 'object_not_in_prerequisite_state',
+      detail = format('Those of %s were dropped before they were read.', lost),
+      hint = 'Begin again: with an empty cursor, which reads what is left, or with ''now''. Keep the log for longer: '
+             || rowrelay.command('rowrelay keep %s', 'select rowrelay.keep(%L);', '90 days');
+  end if;
+end
+$$;
 -- Purpose:    hands out the log, each change once, however late its transaction commits: for a consumer that keeps a
 --             cursor and needs no target. Ids alone would miss a change: they are assigned while transactions run, so a
 --             smaller one may appear after a larger one was read.
@@ -15441,7 +15502,8 @@ $$;
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; the caller may not read one of the tables; this server is a standby
+--             server; the log was dropped before it was read; the caller may not read one of the tables; this server
+--             is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -15525,7 +15587,8 @@ begin
       first := greatest(first, (select t.high from rowrelay.tick t where t.era < now_era order by t.id desc limit 1));
     end if;
     -- In pieces of the log, small ones first: with a limit alone, each call would read and sort all that is left.
-    low := greatest(after, first);
+    after := greatest(after, first);
+    low := after;
     last := rowrelay.last_change_id();
     while low < last and given < max_changes loop
       for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
@@ -15546,6 +15609,7 @@ begin
       low := low + width;
       width := width * 4;
     end loop;
+    perform rowrelay.check_log_behind(since, until, after, relations, cursor = '');
   end if;
   if given < max_changes then
     return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,
@@ -15863,6 +15927,7 @@ declare
       "row_hashing": ["select"],
       "shape": ["select"],
       "tick": ["select"],
+      "day": ["select"],
       "history": ["select"],
       "errors": ["select"],
       "readable_change": ["select"],
