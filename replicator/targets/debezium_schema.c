@@ -190,7 +190,7 @@ static void add_row(struct buffer *buffer, const struct change *change, const ch
       buffer_add_string(buffer, "null");
     else if (column.is_array && found.value[0] == '[')
       add_array_value(buffer, &found, &column);
-    else if (column.is_json)
+    else if (column.is_json && !column.is_array)
       add_json_value(buffer, change, image, &wanted, &found);
     else
       add_value(buffer, &found, column.type);
