@@ -28,7 +28,8 @@ struct column {
   struct json_member name; /* its text with quotes is `value` */
   const char *type;
   bool is_json;
-  bool is_array; /* then is_json tells of its elements */
+  bool is_array;         /* then is_json tells of its elements */
+  const char *delimiter; /* of these */
 };
 
 static void set_type(struct column *column, const struct json_member *type) {
@@ -36,6 +37,7 @@ static void set_type(struct column *column, const struct json_member *type) {
   size_t end = strlen(ARRAY);
   column->type = connect_type(type);
   column->is_array = type->value_length > end && memcmp(type->value + type->value_length - end, ARRAY, end) == 0;
+  column->delimiter = is_type(type, "\"box[]\"") ? ";" : ",";
   column->is_json = is_type(type, column->is_array ? "\"json[]\"" : "\"json\"") ||
                     is_type(type, column->is_array ? "\"jsonb[]\"" : "\"jsonb\"");
 }
@@ -113,21 +115,21 @@ static void add_string_element(struct buffer *buffer, const struct json_member *
 }
 
 /* A JSON array as PostgreSQL writes one: {1,NULL,"x y"}. False: it has rows, whose fields' types are not known. */
-static bool add_array(struct buffer *buffer, const char *array, bool of_json) {
+static bool add_array(struct buffer *buffer, const char *array, const struct column *column) {
   struct json_member element;
   const char *between = "{";
   const char *next = array;
   while (json_next_element(&next, &element)) {
     char first = element.value[0];
     buffer_add_string(buffer, between);
-    between = ",";
+    between = column->delimiter;
     if (first == 'n')
       buffer_add_string(buffer, "NULL");
-    else if (of_json)
+    else if (column->is_json)
       add_quoted(buffer, element.value, trimmed(&element));
     else if (first == '"')
       add_string_element(buffer, &element);
-    else if (first == '{' || (first == '[' && !add_array(buffer, element.value, false)))
+    else if (first == '{' || (first == '[' && !add_array(buffer, element.value, column)))
       return false;
     else if (first != '[')
       buffer_add(buffer, element.value, trimmed(&element));
@@ -139,7 +141,7 @@ static bool add_array(struct buffer *buffer, const char *array, bool of_json) {
 static void add_array_value(struct buffer *buffer, const struct json_member *value, const struct column *column) {
   struct buffer text;
   buffer_init(&text, buffer->limit);
-  if (add_array(&text, value->value, column->is_json)) {
+  if (add_array(&text, value->value, column)) {
     buffer_add_json_string(buffer, text.data);
     buffer_inherit(buffer, &text);
   } else {
