@@ -43,7 +43,8 @@ begin
   loop
     execute format('with ids as (select min(c.id) as first_id, max(c.id) as last_id from %s c) '
                    'update rowrelay.day d set closed_at = clock_timestamp(), closed_in = pg_current_snapshot(), '
-                   'waits_for = null, first_id = i.first_id, last_id = i.last_id, ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
+                   'waits_for = null, first_id = i.first_id, last_id = i.last_id, '
+                   'ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
                    '(select c.captured_at from %s c where c.id = i.last_id)) from ids i where d.day = $1',
                    closing.partition, closing.partition) using closing.day;
     closed := closed + 1;
