@@ -15,6 +15,7 @@ static bool run(const struct options *given, struct error *error) {
                                    .pattern_count = given->argument_count - 1,
                                    .patterns = given->arguments + 1,
                                    .json = option_given(given, "json"),
+                                   .progress = option_given(given, "progress"),
                                    .repair = option_given(given, "repair")};
   struct source *source;
   if (!option_integer(given, "limit", (struct bounds){0, INT32_MAX}, &options.limit, error) ||
@@ -48,6 +49,7 @@ static const struct option OPTIONS[] = {
      .initial = "60",
      .help = "wait this long for queued changes, and for a row that keeps changing"},
     {.name = "json", .help = "print JSON for programs"},
+    {.name = "progress", .help = "say on stderr how far it is, twice a second at most; with --json as JSON"},
     OPTION_END,
 };
 

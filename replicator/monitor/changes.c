@@ -74,9 +74,11 @@ struct changes {
 
 /* ---- who comes ------------------------------------------------------------------------------------------------- */
 
+static const struct tokens_form FORM = {.line = "NAME SHA-256 ROLE"};
+
 static bool read_tokens(struct changes *changes, struct tokens *tokens, struct server_answer *answer) {
   struct error error;
-  if (tokens_read(tokens, changes->path, &error))
+  if (tokens_read(tokens, &FORM, changes->path, &error))
     return true;
   log_failure(LOG_LEVEL_WARNING, &error, "changes over HTTP");
   console_error(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "the tokens of this server cannot be read now", NULL);
@@ -172,13 +174,13 @@ static void forget_one(struct changes *changes, const struct listener *listener)
 /* Of a file that cannot be read, such as one that is being replaced, nothing is concluded. */
 static bool may_still(const struct tokens *tokens, const struct listener *listener) {
   const struct token *token = tokens_find(tokens, &listener->token.digest);
-  return token != NULL && strcmp(token->role, listener->token.role) == 0;
+  return token != NULL && strcmp(token->grant, listener->token.grant) == 0;
 }
 
 static void drop_those_who_left(struct changes *changes) {
   struct tokens tokens = {.count = 0};
   struct error error;
-  bool known = tokens_read(&tokens, changes->path, &error);
+  bool known = tokens_read(&tokens, &FORM, changes->path, &error);
   if (!known && !changes->was_unreadable)
     log_failure(LOG_LEVEL_WARNING, &error, "changes over HTTP");
   changes->was_unreadable = !known;
@@ -266,7 +268,7 @@ static bool is_passing(const struct changes *changes, const struct error *error)
 }
 
 static bool take_role(struct changes *changes, struct group *group, struct error *error) {
-  const char *role = group->members[0]->token.role;
+  const char *role = group->members[0]->token.grant;
   PGresult *reply = NULL;
   if (run(changes, &QUERY_changes_role, VALUES(role), NULL, error))
     return true;
@@ -284,7 +286,7 @@ static bool take_role(struct changes *changes, struct group *group, struct error
 
 /* An error of the first table that cannot be listened to. */
 static bool check_tables(struct group *group, const PGresult *tables, struct error *error) {
-  const char *role = group->members[0]->token.role;
+  const char *role = group->members[0]->token.grant;
   for (int row = 0; row < PQntuples(tables); row++) {
     const char *name = PQgetvalue(tables, row, LISTENED_NAME);
     group->status = MHD_HTTP_NOT_FOUND;
@@ -547,7 +549,7 @@ bool changes_start(struct changes **changes, const char *conninfo, struct error 
   made->path = path != NULL && path[0] != '\0' ? path : NULL;
   pthread_mutex_init(&made->lock, NULL);
   clock_init_condition(&made->changed);
-  bool ok = made->path == NULL || tokens_read(&tokens, made->path, error);
+  bool ok = made->path == NULL || tokens_read(&tokens, &FORM, made->path, error);
   tokens_release(&tokens);
   if (ok && made->path != NULL && pthread_create(&made->thread, NULL, read_for_all, made) != 0)
     ok = error_set(error, FAILURE_FATAL, "cannot start a thread");

@@ -7,6 +7,9 @@
 
 #include "http/server.h"
 
+/* Environment variable: the file of tokens, each with a role of the source; without it nobody may listen. */
+#define CHANGES_TOKENS "ROWRELAY_CHANGES_TOKENS"
+
 struct changes;
 
 /*

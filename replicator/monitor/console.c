@@ -8,6 +8,7 @@
 #include "common/text.h"
 #include "monitor/console_answer.h"
 #include "monitor/monitor.h"
+#include "monitor/verifier.h"
 #include "pages.h"
 #include "queries.h"
 
@@ -28,6 +29,7 @@ static const struct {
     {"/console.js", SCRIPT, PAGE_console_js},
     {"/basics.js", SCRIPT, PAGE_basics_js},
     {"/charts.js", SCRIPT, PAGE_charts_js},
+    {"/compare.js", SCRIPT, PAGE_compare_js},
     {"/overview.js", SCRIPT, PAGE_overview_js},
     {"/target.js", SCRIPT, PAGE_target_js},
     {"/errors.js", SCRIPT, PAGE_errors_js},
@@ -74,9 +76,15 @@ void console_samples(void *context, const struct server_request *request, struct
     console_error(answer, MHD_HTTP_BAD_REQUEST, "samples of which targets?", "give names, a JSON array, or target");
   } else {
     answer->type = CONSOLE_JSON;
+    const char *range = console_given(request, "range");
+    bool day = range != NULL && strcmp(range, "day") == 0;
     size_t count = target != NULL ? 1 : json_array_size(names);
     struct samples_json writer;
-    samples_begin(&writer, monitor_samples(context), target != NULL ? SAMPLES_ALL : SAMPLES_BACKLOG, &answer->body);
+    samples_begin(&writer, monitor_samples(context),
+                  target == NULL ? SAMPLES_BACKLOG
+                  : day          ? SAMPLES_DAY
+                                 : SAMPLES_ALL,
+                  &answer->body);
     for (size_t i = 0; i < count && i < (size_t)LARGEST_LIMIT; i++)
       samples_of(&writer, target != NULL ? target : json_string_value(json_array_get(names, i)));
     samples_end(&writer);
@@ -97,8 +105,10 @@ void console_target(void *context, const struct server_request *request, struct 
     console_value(context, &QUERY_console_settings, VALUES(target), answer);
   else if (strcmp(part, "receipts") == 0)
     console_value(context, &QUERY_console_receipts, VALUES(target), answer);
+  else if (strcmp(part, "document") == 0)
+    console_value(context, &QUERY_console_document, VALUES(target), answer);
   else
-    console_error(answer, MHD_HTTP_BAD_REQUEST, "a target has no such part", "part is settings or receipts");
+    console_error(answer, MHD_HTTP_BAD_REQUEST, "a target has no such part", "part is settings, document or receipts");
 }
 
 void console_list(void *context, const struct server_request *request, struct server_answer *answer) {
@@ -166,4 +176,37 @@ void console_history(void *context, const struct server_request *request, struct
     console_found(context, &QUERY_console_life, VALUES(table, key, before, since, until, actor, op), answer);
   else
     console_found(context, &QUERY_console_history, VALUES(table, text, before, since, until, actor, op), answer);
+}
+
+void console_past(void *context, const struct server_request *request, struct server_answer *answer) {
+  const char *table = console_given(request, "table");
+  const char *at = console_given(request, "at");
+  if (!console_may_read(request, answer))
+    return;
+  if (table == NULL || at == NULL)
+    console_error(answer, MHD_HTTP_BAD_REQUEST, "which table, and when?", "give table and at");
+  else
+    console_found(context, &QUERY_console_past, VALUES(table, console_given(request, "key"), at), answer);
+}
+
+void console_undo(void *context, const struct server_request *request, struct server_answer *answer) {
+  const char *transaction = console_given(request, "transaction");
+  const char *table = console_given(request, "table");
+  const char *change = console_given(request, "change");
+  if (!console_may_read(request, answer))
+    return;
+  if (transaction != NULL)
+    console_found(context, &QUERY_console_undo_transaction, VALUES(transaction), answer);
+  else if (table != NULL && change != NULL)
+    console_found(context, &QUERY_console_undo, VALUES(table, server_parameter(request, "key"), change), answer);
+  else
+    console_error(answer, MHD_HTTP_BAD_REQUEST, "undo what?", "give table and change, or transaction");
+}
+
+void console_verify(void *context, const struct server_request *request, struct server_answer *answer) {
+  const char *target = console_given(request, "target");
+  if (!console_may_read(request, answer))
+    return;
+  answer->type = CONSOLE_JSON;
+  verifier_write(monitor_verifier(context), target != NULL ? target : "", &answer->body);
 }

@@ -131,7 +131,7 @@ bool listener_is_behind(const struct listener *listener) {
 
 int listener_compare(const struct listener *one, const struct listener *other) {
   int order = (int)listener_is_behind(one) - (int)listener_is_behind(other);
-  order = order != 0 ? order : strcmp(one->token.role, other->token.role);
+  order = order != 0 ? order : strcmp(one->token.grant, other->token.grant);
   order = order != 0 ? order : compare_texts(one->relations, other->relations);
   if (one->relations == NULL || other->relations == NULL)
     order = order != 0 ? order : compare_texts(one->tables, other->tables);

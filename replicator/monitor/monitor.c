@@ -19,6 +19,8 @@
 #include "monitor/changes.h"
 #include "monitor/console.h"
 #include "monitor/console_action.h"
+#include "monitor/console_actor.h"
+#include "monitor/verifier.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "source/source.h"
@@ -49,6 +51,7 @@ struct monitor {
   struct line people;
   struct line searches; /* and a long search keeps nobody's page waiting */
   struct samples samples;
+  struct verifier *verifier;
   pthread_t sampler;
   pthread_mutex_t lock;
   pthread_cond_t leaves;
@@ -262,6 +265,10 @@ struct samples *monitor_samples(struct monitor *monitor) {
   return &monitor->samples;
 }
 
+struct verifier *monitor_verifier(struct monitor *monitor) {
+  return monitor->verifier;
+}
+
 static void *take_samples(void *argument) {
   struct monitor *monitor = argument;
   bool leaving = false;
@@ -269,7 +276,7 @@ static void *take_samples(void *argument) {
     struct error error;
     PGresult *targets = NULL;
     if (probe(monitor, &QUERY_monitor_targets, &targets, &error))
-      samples_add(&monitor->samples, targets);
+      samples_add(&monitor->samples, targets, (int64_t)time(NULL));
     PQclear(targets);
     int64_t until = clock_now() + INT64_C(1000) * SAMPLE_INTERVAL;
     pthread_mutex_lock(&monitor->lock);
@@ -305,6 +312,7 @@ static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/console.js", .handle = console_file},
     {.method = "GET", .path = "/basics.js", .handle = console_file},
     {.method = "GET", .path = "/charts.js", .handle = console_file},
+    {.method = "GET", .path = "/compare.js", .handle = console_file},
     {.method = "GET", .path = "/overview.js", .handle = console_file},
     {.method = "GET", .path = "/target.js", .handle = console_file},
     {.method = "GET", .path = "/errors.js", .handle = console_file},
@@ -316,6 +324,10 @@ static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/api/samples", .handle = console_samples},
     {.method = "GET", .path = "/api/errors", .handle = console_errors, .waits = true},
     {.method = "GET", .path = "/api/history", .handle = console_history, .waits = true},
+    {.method = "GET", .path = "/api/past", .handle = console_past, .waits = true},
+    {.method = "GET", .path = "/api/undo", .handle = console_undo, .waits = true},
+    {.method = "GET", .path = "/api/verify", .handle = console_verify},
+    {.method = "GET", .path = "/api/who", .handle = console_who, .waits = true},
     {.method = "GET", .path = "/changes", .keep = keep_listener},
     {.method = "POST", .path = "/api/actions", .handle = console_act, .waits = true},
     {.path = NULL},
@@ -337,6 +349,7 @@ static void release(struct monitor *monitor) {
   line_release(&monitor->people);
   line_release(&monitor->searches);
   changes_free(monitor->changes);
+  verifier_free(monitor->verifier);
   samples_release(&monitor->samples);
   pthread_cond_destroy(&monitor->leaves);
   pthread_mutex_destroy(&monitor->lock);
@@ -356,7 +369,10 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   samples_init(&made->samples);
   atomic_store(&made->heartbeat_at, clock_now());
   metrics_measure_delays();
-  bool ok = changes_start(&made->changes, conninfo, error) && server_start(&made->server, address, ROUTES, made, error);
+  made->verifier = verifier_new(conninfo);
+  bool ok = (made->verifier != NULL || error_set(error, FAILURE_RETRY, "out of memory")) &&
+            console_actor_check(error) && changes_start(&made->changes, conninfo, error) &&
+            server_start(&made->server, address, ROUTES, made, error);
   if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0)
     ok = error_set(error, FAILURE_FATAL, "cannot start a thread");
   if (!ok) {

@@ -26,5 +26,6 @@ MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, 
 MUST_CHECK bool monitor_search(struct monitor *monitor, const struct query *query, struct values values,
                                PGresult **reply, struct error *error);
 struct samples *monitor_samples(struct monitor *monitor);
+struct verifier *monitor_verifier(struct monitor *monitor);
 
 #endif

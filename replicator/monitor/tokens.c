@@ -37,20 +37,33 @@ static bool copy_name(char name[TOKEN_NAME_SIZE], const char *text, size_t lengt
   return true;
 }
 
-/* A line without its end; a role is what is left of it, blanks within included. */
-static bool read_line(const char *line, struct token *token) {
+/* A line without its end; a grant is what is left of it, blanks within included. */
+static bool read_line(const char *line, const struct tokens_form *form, struct token *token) {
   size_t name = strcspn(line, BLANKS);
   const char *hash = line + name + strspn(line + name, BLANKS);
   size_t digits = strcspn(hash, BLANKS);
-  const char *role = hash + digits + strspn(hash + digits, BLANKS);
-  size_t length = strlen(role);
-  while (length > 0 && strchr(BLANKS, role[length - 1]) != NULL)
+  const char *grant = hash + digits + strspn(hash + digits, BLANKS);
+  size_t length = strlen(grant);
+  while (length > 0 && strchr(BLANKS, grant[length - 1]) != NULL)
     length--;
-  return copy_name(token->name, line, name) && read_digest(hash, digits, &token->digest) &&
-         copy_name(token->role, role, length);
+  token->has_digest = !(form->allows_no_token && digits == 1 && hash[0] == '-');
+  return copy_name(token->name, line, name) && (!token->has_digest || read_digest(hash, digits, &token->digest)) &&
+         copy_name(token->grant, grant, length);
 }
 
-static bool read_lines(struct tokens *tokens, char *text, const char *path, struct error *error) {
+static bool refuse_line(const char *path, size_t number, const struct tokens_form *form, struct error *error) {
+  error_set(error, FAILURE_USAGE, "file %s, line %zu: this is not \"%s\"", path, number, form->line);
+  return error_hint(error, "the hash of a token: printf %%s \"$TOKEN\" | sha256sum");
+}
+
+static bool refuse_grant(const char *path, size_t number, struct error *error) {
+  struct error why = *error;
+  error_set(error, why.kind, "file %s, line %zu: %s", path, number, why.message);
+  return error_hint(error, "%s", why.hint);
+}
+
+static bool read_lines(struct tokens *tokens, const struct tokens_form *form, char *text, const char *path,
+                       struct error *error) {
   size_t number = 0;
   for (char *line = text; line != NULL; number++) {
     char *next = strchr(line, '\n');
@@ -60,16 +73,17 @@ static bool read_lines(struct tokens *tokens, char *text, const char *path, stru
     line = next;
     if (*begin == '\0' || *begin == '#')
       continue;
-    if (!read_line(begin, &tokens->items[tokens->count])) {
-      error_set(error, FAILURE_USAGE, "file %s, line %zu: this is not \"NAME SHA-256 ROLE\"", path, number + 1);
-      return error_hint(error, "the hash of a token: printf %%s \"$TOKEN\" | sha256sum");
-    }
+    struct token *token = &tokens->items[tokens->count];
+    if (!read_line(begin, form, token))
+      return refuse_line(path, number + 1, form, error);
+    if (form->check != NULL && !form->check(token->grant, error))
+      return refuse_grant(path, number + 1, error);
     tokens->count++;
   }
   return true;
 }
 
-bool tokens_read(struct tokens *tokens, const char *path, struct error *error) {
+bool tokens_read(struct tokens *tokens, const struct tokens_form *form, const char *path, struct error *error) {
   struct buffer text;
   *tokens = (struct tokens){.count = 0};
   buffer_init(&text, LARGEST_FILE);
@@ -80,7 +94,7 @@ bool tokens_read(struct tokens *tokens, const char *path, struct error *error) {
     lines += text.data[i] == '\n';
   if (ok) {
     tokens->items = calloc(lines, sizeof *tokens->items);
-    ok = tokens->items != NULL ? read_lines(tokens, text.data, path, error)
+    ok = tokens->items != NULL ? read_lines(tokens, form, text.data, path, error)
                                : error_set(error, FAILURE_RETRY, "out of memory");
   }
   buffer_release(&text);
@@ -102,7 +116,15 @@ bool tokens_hash(const char *token, struct digest *digest) {
 const struct token *tokens_find(const struct tokens *tokens, const struct digest *digest) {
   const struct token *found = NULL;
   for (size_t i = 0; i < tokens->count; i++)
-    if (CRYPTO_memcmp(tokens->items[i].digest.bytes, digest->bytes, sizeof digest->bytes) == 0)
+    if (CRYPTO_memcmp(tokens->items[i].digest.bytes, digest->bytes, sizeof digest->bytes) == 0 &&
+        tokens->items[i].has_digest)
       found = &tokens->items[i];
   return found;
+}
+
+const struct token *tokens_named(const struct tokens *tokens, const char *name) {
+  for (size_t i = 0; i < tokens->count; i++)
+    if (strcmp(tokens->items[i].name, name) == 0)
+      return &tokens->items[i];
+  return NULL;
 }

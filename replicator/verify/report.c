@@ -3,15 +3,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/buffer.h"
 #include "common/clock.h"
 #include "common/text.h"
 #include "terminal/escape.h"
+#include "terminal/progress.h"
 
 static const char *const KINDS[DIFFERENCE_KIND_COUNT] = {"missing", "extra", "different"};
 
-void report_begin(struct report *report, const char *target, bool json, int64_t limit) {
-  *report = (struct report){.json = json, .limit = limit};
-  if (!json)
+#define LONGEST_LINE ((size_t)4096)
+#define SAY_EVERY 500 /* milliseconds */
+
+void report_begin(struct report *report, const char *target) {
+  if (!report->json)
     return;
   fputs("{\"target\": ", stdout);
   escape_print_json(target);
@@ -23,6 +27,27 @@ void report_end(struct report *report, int64_t rows_received, int64_t bytes_rece
     printf("], \"differences\": %" PRId64 ", \"undecided\": %" PRId64 ", \"queued\": %" PRId64
            ", \"rows_received\": %" PRId64 ", \"bytes_received\": %" PRId64 "}\n",
            report->all_found, report->all_undecided, report->all_queued, rows_received, bytes_received);
+}
+
+static void say_progress(struct report *report) {
+  report->said_at = clock_now();
+  if (report->json) {
+    struct buffer line;
+    buffer_init(&line, LONGEST_LINE);
+    buffer_add_string(&line, "{\"table\":");
+    buffer_add_json_string(&line, report->table);
+    buffer_add_format(&line, ",\"rows\":%" PRId64 ",\"estimate\":%" PRId64 "}\n", report->rows, report->estimate);
+    if (!line.overflow)
+      fputs(line.data, stderr);
+    buffer_release(&line);
+    return;
+  }
+  char rows[PROGRESS_NUMBER_SIZE];
+  char estimate[PROGRESS_NUMBER_SIZE];
+  progress_number(rows, report->rows);
+  progress_number(estimate, report->estimate);
+  fprintf(stderr, "%s: %s%s%s rows compared\n", report->table, rows, report->estimate > 0 ? " of about " : "",
+          report->estimate > 0 ? estimate : "");
 }
 
 void report_table_begin(struct report *report, const char *table, const char *missing) {
@@ -43,6 +68,14 @@ void report_table_begin(struct report *report, const char *table, const char *mi
     printf("%s: not compared, since the target lacks it: %s\n", table, missing);
   }
   report->tables++;
+  if (report->progress)
+    say_progress(report);
+}
+
+void report_rows(struct report *report, int64_t rows) {
+  report->rows += rows;
+  if (report->progress && clock_now() - report->said_at >= SAY_EVERY)
+    say_progress(report);
 }
 
 void report_not_compared(struct report *report, const char *table, const char *reason) {

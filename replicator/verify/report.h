@@ -23,6 +23,7 @@ struct difference {
 
 struct report {
   bool json;
+  bool progress; /* says on stderr how far it is */
   int64_t limit; /* differences of each table that are shown */
   /* of the table at hand */
   const char *table;
@@ -30,6 +31,8 @@ struct report {
   int64_t shown;
   int64_t found[DIFFERENCE_KIND_COUNT];
   int64_t rows;      /* at the source */
+  int64_t estimate;  /* about how many there are; 0: unknown */
+  int64_t said_at;   /* clock_now(), how far it is */
   int64_t undecided; /* a change of them was always in flight */
   int64_t queued;    /* for repair */
   /* of all */
@@ -39,11 +42,14 @@ struct report {
   int64_t all_queued;
 };
 
-void report_begin(struct report *report, const char *target, bool json, int64_t limit);
+/* Of `report` json, progress and limit are set. */
+void report_begin(struct report *report, const char *target);
 void report_end(struct report *report, int64_t rows_received, int64_t bytes_received);
 
 /* `table` is borrowed until its end. `missing` names columns that are not compared, NULL for none. */
 void report_table_begin(struct report *report, const char *table, const char *missing);
+/* `rows` more have been compared: says so now and then, with progress. */
+void report_rows(struct report *report, int64_t rows);
 /* `complete`: the comparison was not cut short. */
 void report_table_end(struct report *report, bool complete);
 

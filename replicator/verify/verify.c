@@ -230,7 +230,7 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
   bool same = here == there && strcmp(PQgetvalue(questions[SIDE_SOURCE].reply, 0, SUM_SUM),
                                       PQgetvalue(questions[SIDE_TARGET].reply, 0, SUM_SUM)) == 0;
   pair_forget(questions, SIDE_COUNT);
-  verify->report.rows += here;
+  report_rows(&verify->report, here);
   if (same)
     return true;
   int64_t unused;
@@ -293,13 +293,26 @@ static bool put_aside(struct verify *verify, const char *name, struct error *err
   return true;
 }
 
+/* For its progress alone. */
+static bool estimate(struct verify *verify, const char *oid, struct error *error) {
+  struct question question = {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_estimate), .values = VALUES(oid)};
+  verify->report.estimate = 0;
+  if (!verify->options->progress || oid == NULL)
+    return true;
+  if (!pair_ask(&verify->pair, &question, 1, error))
+    return false;
+  verify->report.estimate = result_bigint(question.reply, 0, 0);
+  pair_forget(&question, 1);
+  return true;
+}
+
 /* `oid` is NULL for a document. */
 static bool compare(struct verify *verify, const struct settings *settings, const char *oid, const char *name,
                     struct error *error) {
   struct plan plan;
   verify->decider.settings = settings;
   struct subject subject = {.target = settings->target, .oid = oid, .relation = name};
-  bool ok = plan_make(&plan, &verify->pair, &subject, &verify->recipe, error);
+  bool ok = plan_make(&plan, &verify->pair, &subject, &verify->recipe, error) && estimate(verify, oid, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
     ok = plan.nothing     ? true
@@ -440,7 +453,7 @@ static bool run(struct verify *verify, struct source *source, struct error *erro
   if (ok) {
     verify->wanted = PQntuples(tables) + PQntuples(documents);
     verify->recipe.token = PQgetvalue(token, 0, 0);
-    report_begin(&verify->report, verify->settings->name, verify->options->json, verify->options->limit);
+    report_begin(&verify->report, verify->settings->name);
     ok = compare_all(verify, source, tables, documents, error);
     report_end(&verify->report, verify->pair.rows_received, verify->pair.bytes_received);
     ok = ok && tell(verify, error);
@@ -452,7 +465,8 @@ static bool run(struct verify *verify, struct source *source, struct error *erro
 }
 
 bool verify_run(const struct verify_options *options, struct source *source, struct error *error) {
-  struct verify verify = {.options = options};
+  struct verify verify = {.options = options,
+                          .report = {.json = options->json, .progress = options->progress, .limit = options->limit}};
   verify.decider = (struct decider){.pair = &verify.pair,
                                     .control = source,
                                     .report = &verify.report,

@@ -32,6 +32,7 @@ struct verify_options {
   size_t document_count; /* neither tables nor documents: all of the target */
   const char *const *documents;
   bool json;
+  bool progress; /* say on stderr how far it is */
   bool repair;
   int64_t limit;    /* differences of each table that are shown */
   int64_t patience; /* milliseconds to wait for the queue, and for a row to stay unchanged */

@@ -25,6 +25,7 @@ static bool ask(struct monitor *monitor, const struct query *query, struct value
 #define server_header header_of
 #define monitor_ask ask
 #include "monitor/console_action.c"
+#include "monitor/console_actor.c"
 #include "monitor/console_answer.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

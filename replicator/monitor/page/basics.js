@@ -6,9 +6,10 @@ export const byId = (id) => document.getElementById(id);
 export function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined) continue;
     if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
     else if (value === true) made.setAttribute(key, '');
-    else if (value !== false && value != null) made.setAttribute(key, value);
+    else if (value !== false) made.setAttribute(key, value);
   }
   made.append(...children.flat(Infinity).filter((child) => child != null));
   return made;
@@ -111,32 +112,60 @@ export function makeTable(label, titles) {
 
 export const cell = (...children) => element('td', {}, ...children);
 export const minorCell = (...children) => element('td', { class: 'minor' }, ...children);
+// A button that opens what `make` gives, below it, and closes it again.
+export function opener(label, make) {
+  const place = element('div', { hidden: true });
+  const toggle = element('button', { type: 'button', class: 'row', 'aria-expanded': 'false', onclick: () => {
+    const opens = toggle.getAttribute('aria-expanded') === 'false';
+    toggle.setAttribute('aria-expanded', String(opens));
+    place.hidden = !opens;
+    place.replaceChildren(...(opens ? [make()] : []));
+  } }, label);
+  return [toggle, place];
+}
+
+// What comes later is shown in place of "loading …", or why it does not come.
+export function later(promise, show) {
+  const place = element('div', {}, element('p', { class: 'note' }, 'loading …'));
+  promise.then((answer) => place.replaceChildren(...[show(answer)].flat()),
+    (error) => place.replaceChildren(element('p', { class: 'note' }, error.isForbidden ? `Not shown: ${error.message}.` : error.message)));
+  return place;
+}
+
 export const rowTitle = (...children) => element('th', { scope: 'row' }, ...children);
 
 // ---- asking and acting ----------------------------------------------------------------------------------------------
 
 let token = sessionStorage.getItem('token') || '';
-export const isSignedIn = () => token !== '';
+let rights = new Set();
 
+export const mayAct = () => rights.size > 0;
+
+// The token that the tab keeps, and the rights of whoever has it.
 export function setToken(given) {
   token = given;
   if (given) sessionStorage.setItem('token', given);
   else sessionStorage.removeItem('token');
-  document.querySelectorAll('button[data-acts]').forEach((button) => { button.disabled = !isSignedIn(); });
 }
 
-// A button that only works with the token.
-export function actionButton(label, onclick, name) {
-  return element('button', { type: 'button', 'data-acts': true, disabled: !isSignedIn(), 'aria-label': name, onclick }, label);
+export function setRights(words) {
+  rights = new Set(words);
+  document.querySelectorAll('button[data-right]').forEach((button) => { button.disabled = !rights.has(button.dataset.right); });
+}
+
+// A button that works only for those who have the right to do that.
+export function actionButton(label, right, onclick, name) {
+  return element('button', { type: 'button', 'data-right': right, disabled: !rights.has(right), 'aria-label': name, onclick }, label);
 }
 
 export async function ask(path, parameters, body) {
   const options = { headers: {}, cache: 'no-store', signal: AbortSignal.timeout(body ? 60000 : 20000) };
   if (body) {
     options.method = 'POST';
-    options.headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+    options.headers['Content-Type'] = 'application/json';
     options.body = JSON.stringify(body);
   }
+  if (token && (body || path === 'who')) options.headers.Authorization = `Bearer ${token}`;
   const given = Object.entries(parameters || {}).filter(([, value]) => value != null);
   let answer;
   let content;
@@ -148,7 +177,7 @@ export async function ask(path, parameters, body) {
   }
   if (!answer.ok) {
     throw Object.assign(new Error([content.error, content.hint].filter(Boolean).join(': ')),
-      { isAway: answer.status === 503, isForbidden: answer.status === 403 });
+      { isAway: answer.status === 503, isForbidden: answer.status === 403, isStranger: answer.status === 401 });
   }
   return content;
 }

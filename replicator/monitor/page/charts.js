@@ -2,6 +2,7 @@
 import { element, setText } from './basics.js';
 
 const LONGEST_GAP = 100; // seconds between two samples that a line joins; there are none while the source is away
+const LONGEST_GAP_OF_DAY = 700; // the same where a sample is the highest of five minutes
 
 function svgElement(name, attributes) {
   const made = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -10,7 +11,8 @@ function svgElement(name, attributes) {
 }
 
 // The path of a line, and of the area below it.
-function pathsOf(at, values, from, until, most, width, height) {
+function pathsOf(at, values, { from, until, most, width, height }) {
+  const longest = until - from > 7200 ? LONGEST_GAP_OF_DAY : LONGEST_GAP;
   let line = '';
   let area = '';
   let run = [];
@@ -24,7 +26,7 @@ function pathsOf(at, values, from, until, most, width, height) {
   };
   at.forEach((second, i) => {
     if (second < from) return;
-    if (values[i] == null || (i > 0 && second - at[i - 1] > LONGEST_GAP)) end();
+    if (values[i] == null || (i > 0 && second - at[i - 1] > longest)) end();
     if (values[i] != null) run.push([((second - from) / (until - from)) * width, height - 1 - (values[i] / most) * (height - 2)]);
   });
   end();
@@ -33,7 +35,7 @@ function pathsOf(at, values, from, until, most, width, height) {
 
 function draw(svg, at, values, from, until, most) {
   const [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number);
-  const { line, area } = pathsOf(at, values, from, until, most, width, height);
+  const { line, area } = pathsOf(at, values, { from, until, most, width, height });
   svg.querySelector('.line').setAttribute('d', line);
   svg.querySelector('.area').setAttribute('d', area);
 }
@@ -59,6 +61,7 @@ export function drawSparkline(svg, at, values, format) {
   const most = highest(values);
   draw(svg, at, values, until - 3600, until, most || 1);
   svg.setAttribute('aria-label', `backlog of the last hour: at most ${format(most)}`);
+  return most;
 }
 
 // 1, 2 or 5 times a power of ten, at least `value`.
@@ -91,5 +94,6 @@ export function drawChart(chart, at, values, seconds, format) {
   chart.querySelectorAll('.x span').forEach((label, i) => setText(label,
     new Date((from + (seconds * i) / 2) * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
   const title = chart.querySelector('figcaption span').textContent;
-  svg.setAttribute('aria-label', `${title}, last ${seconds / 60} minutes: at most ${format(most)}`);
+  const range = seconds > 7200 ? `${seconds / 3600} hours` : `${seconds / 60} minutes`;
+  svg.setAttribute('aria-label', `${title}, last ${range}: at most ${format(most)}`);
 }

@@ -1,7 +1,7 @@
 // The console: finds the page that the address names, and keeps it up to date while it is visible. All content comes from
 // /api/. What is read costs the source at most a tenth of its time: the next reading waits ten times as long as the last
 // one took.
-import { ask, byId, count, duration, element, number, setKnown, setText, setToken } from './basics.js';
+import { ask, byId, count, duration, element, mayAct, number, say, setKnown, setRights, setText, setToken } from './basics.js';
 import { openErrors } from './errors.js';
 import { openHistory } from './history.js';
 import { openList } from './lists.js';
@@ -43,7 +43,7 @@ function showOverview(overview) {
   setText(byId('database'), overview.database);
   const others = overview.count - (overview.states.running || 0);
   setText(byId('state'), `${count(overview.count, 'target')}, ${others ? `${number(others)} not running` : 'all running'}` +
-    (byId('sign-out').hidden ? '; read-only' : ''));
+    (mayAct() ? '' : '; read-only'));
   setText(byId('error-count'), overview.errors === '0' ? '' : `(${number(overview.errors)})`);
   if (view.show) view.show(overview);
 }
@@ -138,12 +138,23 @@ function openPage() {
   hurry();
 }
 
-// ---- the token ------------------------------------------------------------------------------------------------------
+// ---- who acts -------------------------------------------------------------------------------------------------------
 
-function signIn(token) {
+// Asks who has this token, or whom a proxy has named.
+async function signIn(token) {
   setToken(token);
-  byId('sign-in').hidden = token !== '';
-  byId('sign-out').hidden = token === '';
+  let who = { name: null, by_proxy: false, rights: [] };
+  try {
+    who = await ask('who');
+  } catch (error) {
+    if (error.isStranger) setToken('');
+    say(error.message);
+  }
+  const isSignedIn = who.rights.length > 0;
+  setRights(who.rights);
+  byId('sign-in').hidden = isSignedIn || who.by_proxy;
+  byId('sign-out').hidden = !isSignedIn || who.by_proxy;
+  setText(byId('who'), who.name || '');
   if (view) hurryOverview();
 }
 

@@ -86,9 +86,9 @@ function makeChange(group, error) {
   return element('li', {},
     element('div', { class: 'actions' }, toggle,
       element('span', { class: 'meta' }, `${count(error.attempts, 'attempt')}, ${time(error.refused_at)}`),
-      actionButton('Retry', () => actOnOne('retry', group, error.change), `Retry change ${error.change}`),
+      actionButton('Retry', 'retry', () => actOnOne('retry', group, error.change), `Retry change ${error.change}`),
       group.state === 'blocked' ? null
-        : actionButton('Skip', () => actOnOne('skip', group, error.change), `Skip change ${error.change}`)), detail);
+        : actionButton('Skip', 'skip', () => actOnOne('skip', group, error.change), `Skip change ${error.change}`)), detail);
 }
 
 // ---- a group --------------------------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ function makeGroup(group, view) {
   item.append(element('div', { class: 'actions' }, element('b', { class: 'count' }),
     element('span', {}, link(targetRoute(target), target), `: ${table}`), element('span', { class: `state ${state}` }, state),
     element('span', { class: 'meta when' }),
-    actionButton('Retry', () => actOn('retry'), `Retry all of ${target}: ${message}`),
-    state === 'blocked' ? null : actionButton('Skip', () => actOn('skip'), `Skip all of ${target}: ${message}`), progress),
+    actionButton('Retry', 'retry', () => actOn('retry'), `Retry all of ${target}: ${message}`),
+    state === 'blocked' ? null : actionButton('Skip', 'skip', () => actOn('skip'), `Skip all of ${target}: ${message}`), progress),
   toggle, place);
   toggle.addEventListener('click', () => {
     const opens = toggle.getAttribute('aria-expanded') === 'false';
@@ -180,8 +180,8 @@ export function openErrors(route) {
   let counts = { count: '0', discardable: '0' };
   const actOnAll = (action) => actOnFilter(action, { ...filter, until: view.at },
     action === 'skip' ? counts.discardable : counts.count, '', progress);
-  const retryAll = actionButton('Retry all', () => actOnAll('retry'));
-  const skipAll = actionButton('Skip all', () => actOnAll('skip'));
+  const retryAll = actionButton('Retry all', 'retry', () => actOnAll('retry'));
+  const skipAll = actionButton('Skip all', 'skip', () => actOnAll('skip'));
   const actions = element('div', { class: 'actions', hidden: true }, retryAll, skipAll, progress);
   view.content = [makeFilter(route.parameters), summary, actions, list];
   view.refresh = async () => {

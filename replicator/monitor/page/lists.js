@@ -1,5 +1,5 @@
 // Captured tables, documents, backfills and processes: tables that are all made in the same way.
-import { ask, cell, duration, element, explain, keyed, link, makeTable, minorCell, number, routeTo, rowTitle, stateOf,
+import { ask, cell, count, duration, element, explain, keyed, link, makeTable, minorCell, number, routeTo, rowTitle, stateOf,
   targetRoute, time } from './basics.js';
 
 const PAGE = 50;
@@ -36,11 +36,14 @@ const LISTS = {
     title: 'Documents',
     find: 'Document',
     empty: 'There are no documents.',
-    titles: ['Document', 'State', 'Goes to', 'Key', '-Built from', '-Since'],
+    titles: ['Document', 'State', 'Waiting to be built', 'Stale for', 'Cost', '-Goes to', '-Built from', '-Errors'],
     keyOf: (row) => row.document,
     cells: (row) => [rowTitle(link(targetRoute(row.document), row.document), note(row.note)), cell(stateOf(row.state)),
-      cell(link(targetRoute(row.target), row.target), row.into_table ? `, ${row.into_table}` : ''), cell(row.key),
-      minorCell(names(row.sources)), minorCell(time(row.created_at))],
+      cell(number(row.backlog)), cell(row.lag == null ? '' : duration(row.lag)),
+      cell(row.milliseconds == null ? '' : `${row.milliseconds} ms each, ${number(row.built)} in the last hour`),
+      minorCell(link(targetRoute(row.target), row.target), row.into_table ? `, ${row.into_table}` : ''),
+      minorCell(names(row.sources)),
+      minorCell(Number(row.errors) ? link(routeTo('errors', { target: row.document }), count(row.errors, 'error')) : '')],
   },
   backfills: {
     title: 'Backfills',
@@ -81,11 +84,13 @@ export function openList(of) {
       async refresh() {
         try {
           const rows = await ask('list', { of, find: find.value, limit });
-          // A row is made anew only when something in it has changed.
+          // A cell is made anew only when something in it has changed, so that links keep the focus.
           keyed(body, rows, list.keyOf, () => element('tr'), (row, one) => {
-            const text = JSON.stringify(one);
-            if (row.text !== text) row.replaceChildren(...list.cells(one));
-            row.text = text;
+            list.cells(one).forEach((made, i) => {
+              const present = row.children[i];
+              if (!present) row.append(made);
+              else if (present.innerHTML !== made.innerHTML) present.replaceWith(made);
+            });
           });
           explain(empty, null);
           if (rows.length === 0) empty.textContent = find.value ? 'None has that in its name.' : list.empty;

@@ -8,7 +8,7 @@ const PAGE = 50;
 function makeRow(target) {
   return element('tr', {},
     rowTitle(link(targetRoute(target.target), target.target), element('div', { class: 'note' })),
-    cell(stateOf(target.state)), cell(), cell(), minorCell(), cell(), minorCell(sparkline()));
+    cell(stateOf(target.state)), cell(), cell(), minorCell(), cell(), element('td', { class: 'minor past-hour' }, sparkline(), element('span', { class: 'most', 'aria-hidden': 'true' })));
 }
 
 function showRow(row, target) {
@@ -31,7 +31,10 @@ async function drawRows(rows) {
     const some = rows.slice(first, first + PAGE);
     const { at, targets } = await ask('samples', { names: JSON.stringify(some.map((row) => row.dataset.key)) });
     for (const row of some)
-      if (targets[row.dataset.key]) drawSparkline(row.querySelector('svg'), at, targets[row.dataset.key].backlog, number);
+      if (targets[row.dataset.key]) {
+        const most = drawSparkline(row.querySelector('svg'), at, targets[row.dataset.key].backlog, number);
+        setText(row.querySelector('.most'), most ? `≤ ${number(most)}` : '');
+      }
   }
 }
 

@@ -124,3 +124,41 @@ Test(console, a_long_search_keeps_nobody_waiting) {
   cr_assert_eq(status, 0);
   end();
 }
+
+Test(console, a_row_is_shown_as_it_was_and_what_undoes_a_change_as_sql) {
+  begin("console_undo", false);
+  sql(f.at_source, "insert into item values (1, 'first')");
+  const char *then =
+      ask(f.at_source, "select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')");
+  sql(f.at_source, "update item set name = 'second' where id = 1; insert into item values (2, 'other')");
+  browser_begin(port);
+  browser_do("go #/history?table=item&key=1");
+  browser_do("see Before");
+  browser_do("see second");
+  browser_do("click Undo change 2, as SQL");
+  browser_do("see update public.item as t set name = 'first'");
+  cr_assert_str_eq(browser_ask("accessible"), "ok");
+  cr_assert_str_eq(ask(f.at_source, "select name from item where id = 1"), "second");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  /* Only the last change of a row can be undone. */
+  browser_do("click Undo change 1, as SQL");
+  browser_do("see was changed again");
+  browser_do("go #/history?transaction=%s", ask(f.at_source, "select txid from rowrelay.change where id = 3"));
+  browser_do("click Undo transaction %s, as SQL", ask(f.at_source, "select txid from rowrelay.change where id = 3"));
+  browser_do("see delete from public.item as t where t.id = '2'");
+  browser_do("see commit;");
+  browser_do("go #/history?table=item&key=1&at=%s", then);
+  browser_do("see Row 1 of item as it was at");
+  browser_do("see first");
+  browser_do("gone second");
+  browser_do("go #/history?table=item&key=2&at=%s", then);
+  browser_do("see There was no such row");
+  browser_do("go #/history?at=%s", then);
+  browser_do("see Name the table");
+  browser_end();
+  cr_assert_eq(visit(port, "GET", "/api/undo?table=item", NULL, NULL).status, 400);
+  cr_assert_eq(visit(port, "GET", "/api/undo?transaction=x", NULL, NULL).status, 400);
+  cr_assert_eq(visit(port, "GET", "/api/past?table=item&at=soon", NULL, NULL).status, 400);
+  cr_assert_eq(visit(port, "GET", "/api/past?table=nothing&at=2020-01-01", NULL, NULL).status, 400);
+  end();
+}

@@ -2898,17 +2898,19 @@ begin
 end
 $$;
 -- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
---             meanwhile wait in the queue. Waits until no batch of the target is in flight.
+--             meanwhile wait in the queue. Waits until no batch of the target is in flight. Who did it is kept if the
+--             session's setting rowrelay.actor says so.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   paused_id integer := rowrelay.target_id(target);
+  paused_by text := 'paused by ' || nullif(current_setting('rowrelay.actor', true), '');
 begin
   perform rowrelay.lock_target(paused_id);
   update rowrelay.target t
-     set state = 'paused', reason = null, version = t.version + 1
+     set state = 'paused', reason = paused_by, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
      and t.state <> 'paused' and t.dropped_at is null;
 end

@@ -1,0 +1,3 @@
+-- Queues refused changes of target $1 again: $2 change ids; null: all  $3 who asks; null: the database user.
+select rowrelay.retry($1::text, $2::bigint[])
+  from (select set_config('rowrelay.actor', coalesce($3, current_setting('rowrelay.actor', true)), true)) as actor;
