@@ -184,26 +184,36 @@ static void print_program(FILE *stream) {
   print_options(stream, SHARED_OPTIONS);
   fputs(".SH NOTES\n", stream);
   print_string(stream, PROGRAM_NOTES);
-  fputs(".SH ENVIRONMENT\n"
-        ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
-        "connection to the source, as for\n.BR psql (1)\n"
-        ".TP\n.I NAME\n"
-        "value of ${\\fINAME\\fR} in a target\\(aqs URL, header or secret; read by the process that delivers\n"
-        ".TP\n.B ROWRELAY_CONSOLE_TOKEN\ntoken for actions in the console of\n.B rowrelay run --listen\\fR:\n"
-        "retry, skip, pause, resume; without it the console is read-only\n"
-        ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
-        "host names, separated by commas, that the console serves besides IP addresses\n"
-        "and this machine\\(aqs own name\n"
-        ".TP\n.B ROWRELAY_CHANGES_TOKENS\n"
-        "file of those who may listen to /changes of\n.B rowrelay run --listen\\fR;\n"
-        "each line is a name, the SHA-256 of a token in hexadecimal digits, and a role of the source\n"
-        ".TP\n.B NO_COLOR\nif set, no colors on a terminal\n"
-        ".TP\n.B PAGER\npager for\n.B rowrelay log\non a terminal\n"
-        ".SH FILES\n"
-        ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
-        "environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
-        ".SH SEE ALSO\n.BR psql (1)\n",
-        stream);
+  fputs(
+      ".SH ENVIRONMENT\n"
+      ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
+      "connection to the source, as for\n.BR psql (1)\n"
+      ".TP\n.I NAME\n"
+      "value of ${\\fINAME\\fR} in a target\\(aqs URL, header or secret; read by the process that delivers\n"
+      ".TP\n.B ROWRELAY_CONSOLE_TOKEN\ntoken for actions in the console of\n.B rowrelay run --listen\\fR:\n"
+      "retry, skip, pause, resume, replay, verify; without it and the next the console is read-only\n"
+      ".TP\n.B ROWRELAY_CONSOLE_TOKENS\n"
+      "file of those who may act in the console;\n"
+      "each line is a name, the SHA-256 of a token in hexadecimal digits (or \\-), and rights:\n"
+      "all, or some of pause, retry, skip, replay, verify and repair with commas between them\n"
+      ".TP\n.B ROWRELAY_CONSOLE_USER_HEADER\n"
+      "header in which a proxy gives the name of who acts, which is believed\n"
+      ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
+      "host names, separated by commas, that the console serves besides IP addresses\n"
+      "and this machine\\(aqs own name\n"
+      ".TP\n.B ROWRELAY_CHANGES_TOKENS\n"
+      "file of those who may listen to /changes of\n.B rowrelay run --listen\\fR;\n"
+      "each line is a name, the SHA-256 of a token in hexadecimal digits, and a role of the source\n"
+      ".TP\n.B OTEL_EXPORTER_OTLP_ENDPOINT\n"
+      "collector of OpenTelemetry, such as http://127.0.0.1:4318, that\n.B rowrelay run\nsends metrics and traces to,\n"
+      "by OTLP over HTTP in JSON; with OTEL_EXPORTER_OTLP_HEADERS, OTEL_METRIC_EXPORT_INTERVAL, OTEL_SERVICE_NAME\n"
+      ".TP\n.B NO_COLOR\nif set, no colors on a terminal\n"
+      ".TP\n.B PAGER\npager for\n.B rowrelay log\non a terminal\n"
+      ".SH FILES\n"
+      ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
+      "environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
+      ".SH SEE ALSO\n.BR psql (1)\n",
+      stream);
 }
 
 void manual_print(FILE *stream, const struct command *command) {

@@ -71,6 +71,14 @@ bool log_is_text(void) {
   return chosen_format == LOG_FORMAT_TEXT;
 }
 
+static _Thread_local const char *about_target = NULL;
+static _Thread_local const char *about_table = NULL;
+
+void log_about(const char *target, const char *table) {
+  about_target = target;
+  about_table = table;
+}
+
 static void write_time(struct buffer *line) {
   char text[32];
   struct timespec now;
@@ -106,6 +114,8 @@ static void write_json(struct buffer *line, enum log_level level, const char *me
   write_time(line);
   buffer_add_format(line, "\",\"level\":\"%s\"", LEVEL_NAMES[level]);
   write_member(line, "message", message);
+  write_member(line, "target", about_target != NULL ? about_target : "");
+  write_member(line, "table", about_table != NULL ? about_table : "");
   if (error != NULL) {
     write_member(line, "error", error->message);
     write_member(line, "sqlstate", error->sqlstate);

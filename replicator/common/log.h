@@ -9,8 +9,9 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 enum log_format {
-  LOG_FORMAT_TEXT,    /* time in UTC, level, message */
-  LOG_FORMAT_JSON,    /* one object: time, level, message and, of a failure, error, sqlstate, detail and hint */
+  LOG_FORMAT_TEXT, /* time in UTC, level, message */
+  LOG_FORMAT_JSON, /* one object: time, level, message, target, table and, of a failure, error, sqlstate, detail, hint
+                    */
   LOG_FORMAT_JOURNAL, /* systemd's: priority and message; the journal adds the time */
 };
 
@@ -28,6 +29,12 @@ void log_set_level(enum log_level level);
 
 /* Reads a level's name ("error", "warning", "info", "debug"). */
 MUST_CHECK bool log_level_parse(const char *name, enum log_level *level, struct error *error);
+
+/*
+ * What all further messages of this thread are about, for the fields of LOG_FORMAT_JSON; NULL: nothing that is known.
+ * Borrowed until it is called again.
+ */
+void log_about(const char *target, const char *table);
 
 void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -32,6 +32,40 @@ struct meter *meter_of(const char *target) {
   return meter;
 }
 
+struct table_meter *meter_of_table(struct meter *meter, const char *table) {
+  struct table_meter *found = atomic_load(&meter->tables);
+  while (found != NULL && strcmp(found->table, table) != 0)
+    found = found->next;
+  if (found != NULL)
+    return found;
+  size_t size = strlen(table) + 1;
+  pthread_mutex_lock(&lock);
+  for (found = atomic_load(&meter->tables); found != NULL && strcmp(found->table, table) != 0;)
+    found = found->next;
+  if (found == NULL && (found = calloc(1, sizeof *found + size)) != NULL) {
+    memcpy(found->table, table, size);
+    found->next = atomic_load(&meter->tables);
+    atomic_store(&meter->tables, found);
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+const struct meter *metrics_first(void) {
+  pthread_mutex_lock(&lock);
+  const struct meter *meters = first;
+  pthread_mutex_unlock(&lock);
+  return meters;
+}
+
+const struct table_meter *meter_tables(const struct meter *meter) {
+  return atomic_load(&meter->tables);
+}
+
+const char *histogram_bound(size_t bucket) {
+  return BOUNDS[bucket].seconds;
+}
+
 void metrics_measure_delays(void) {
   atomic_store(&measures_delays, true);
 }
@@ -122,13 +156,36 @@ static void write_numbers(struct buffer *text, const struct meter *meters) {
   write_number(text, "rowrelay_workers_busy", meter, (uint64_t)atomic_load(&meter->busy));
 }
 
+static void write_table(struct buffer *text, const char *name, const struct meter *meter,
+                        const struct table_meter *table, uint64_t value) {
+  buffer_add_format(text, "%s{target=", name);
+  metrics_label(text, meter->target);
+  buffer_add_string(text, ",table=");
+  metrics_label(text, table->table);
+  buffer_add_format(text, "} %" PRIu64 "\n", value);
+}
+
+#define EACH_TABLE for (const struct table_meter *table = meter_tables(meter); table != NULL; table = table->next)
+
+static void write_tables(struct buffer *text, const struct meter *meters) {
+  metrics_describe(text, "rowrelay_table_changes_delivered_total", "counter",
+                   "Changes of a table that this process has delivered.");
+  EACH_METER
+  EACH_TABLE
+  write_table(text, "rowrelay_table_changes_delivered_total", meter, table, atomic_load(&table->delivered));
+  metrics_describe(text, "rowrelay_table_changes_refused_total", "counter",
+                   "Changes of a table that the target refused from this process.");
+  EACH_METER
+  EACH_TABLE
+  write_table(text, "rowrelay_table_changes_refused_total", meter, table, atomic_load(&table->refused));
+}
+
 void metrics_write(struct buffer *text) {
-  pthread_mutex_lock(&lock);
-  const struct meter *meters = first;
-  pthread_mutex_unlock(&lock);
+  const struct meter *meters = metrics_first();
   if (meters == NULL)
     return;
   write_numbers(text, meters);
+  write_tables(text, meters);
   metrics_describe(text, "rowrelay_batch_duration_seconds", "histogram",
                    "From when a batch was read to its settlement.");
   EACH_METER

@@ -19,8 +19,17 @@ struct histogram {
   _Atomic uint64_t microseconds;                 /* all together */
 };
 
+/* What was done for a table, of a target. */
+struct table_meter {
+  struct table_meter *next;
+  _Atomic uint64_t delivered;
+  _Atomic uint64_t refused;
+  char table[]; /* its full name */
+};
+
 struct meter {
   struct meter *next;
+  struct table_meter *_Atomic tables; /* the latest first; they stay */
   _Atomic int workers;
   _Atomic int busy; /* of them, those with a batch in hand */
   _Atomic uint64_t delivered;
@@ -35,6 +44,12 @@ struct meter {
 /* The meter of a target; the same for the same name, and valid until the process ends. NULL: out of memory. */
 struct meter *meter_of(const char *target);
 
+/* That of a table, as meter_of(). */
+struct table_meter *meter_of_table(struct meter *meter, const char *table);
+/* The first of all meters, and of a meter's tables; each leads to the next. */
+const struct meter *metrics_first(void);
+const struct table_meter *meter_tables(const struct meter *meter);
+
 /* From now on measures the delay of each change, which costs the source a little; called when metrics are first read.
  */
 void metrics_measure_delays(void);
@@ -42,6 +57,9 @@ bool metrics_wants_delays(void);
 
 /* `times` things took so many microseconds each. */
 void histogram_add(struct histogram *histogram, int64_t microseconds, uint64_t times);
+
+/* The upper bound of a bucket, in seconds, as text. */
+const char *histogram_bound(size_t bucket);
 
 /* Writes all of it in Prometheus' text format. */
 void metrics_write(struct buffer *text);

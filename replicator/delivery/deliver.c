@@ -9,7 +9,9 @@
 #include "common/metrics.h"
 #include "delivery/ending.h"
 #include "delivery/push.h"
+#include "delivery/refusal_log.h"
 #include "delivery/retry.h"
+#include "delivery/trace.h"
 #include "queue/lease.h"
 #include "queue/settle.h"
 
@@ -22,6 +24,24 @@ struct material {
   bool (*settle)(struct work *work, struct outcomes *outcomes);
 };
 
+/* Changes of one table come in a row, mostly. */
+static void measure_tables(struct meter *meter, const struct outcomes *pushed) {
+  const struct route *route = NULL;
+  struct table_meter *table = NULL;
+  for (size_t i = 0; i < pushed->batch->count; i++) {
+    enum outcome outcome = pushed->fates[i].outcome;
+    if (outcome != OUTCOME_DELIVERED && outcome != OUTCOME_REFUSED)
+      continue;
+    if (pushed->batch->changes[i].route != route) {
+      route = pushed->batch->changes[i].route;
+      table = route != NULL ? meter_of_table(meter, route->relation) : NULL;
+    }
+    if (table != NULL)
+      atomic_fetch_add_explicit(outcome == OUTCOME_DELIVERED ? &table->delivered : &table->refused, 1,
+                                memory_order_relaxed);
+  }
+}
+
 /* Records metrics of a settled batch. For documents, `pushed` are those built, and the batch the changes behind them.
  */
 static void measure_batch(const struct work *work, const struct outcomes *pushed, int64_t began) {
@@ -33,6 +53,8 @@ static void measure_batch(const struct work *work, const struct outcomes *pushed
   for (size_t i = 0; metrics_wants_delays() && i < work->batch.count; i++)
     if (work->batch.changes[i].age >= 0 && (work->settings->document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
       histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
+  if (!work->settings->document)
+    measure_tables(meter, pushed);
 }
 
 static bool changes_settle(struct work *work, struct outcomes *outcomes) {
@@ -55,23 +77,6 @@ static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   return false;
 }
 
-static void log_refused(const struct work *work, const struct outcomes *outcomes) {
-  size_t refused = outcomes_count(outcomes, OUTCOME_REFUSED);
-  for (size_t i = 0; refused > 0 && i < outcomes->batch->count; i++) {
-    const struct fate *fate = &outcomes->fates[i];
-    const struct change *change = &outcomes->batch->changes[i];
-    if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL)
-      continue;
-    if (refused == 1)
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings->name,
-                  (long long)change->id, change->route->relation);
-    else
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, first %lld of %s",
-                  work->settings->name, refused, (long long)change->id, change->route->relation);
-    return;
-  }
-}
-
 /* Logs a held table once, when its changes begin to wait. */
 static void log_held(const struct work *work, const struct outcomes *outcomes) {
   for (size_t i = 0; i < outcomes->batch->count; i++) {
@@ -79,10 +84,14 @@ static void log_held(const struct work *work, const struct outcomes *outcomes) {
     bool is_known = false;
     for (size_t n = 0; n < outcomes->batch->hold_count; n++)
       is_known = is_known || outcomes->batch->holds[n].capture == outcomes->batch->changes[i].capture;
-    if (fate->outcome == OUTCOME_HELD && fate->why != NULL && !is_known)
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait; other tables go on",
-                  work->settings->name, outcomes->batch->changes[i].route->relation);
+    if (fate->outcome != OUTCOME_HELD || fate->why == NULL || is_known)
+      continue;
+    const char *table = outcomes->batch->changes[i].route->relation;
+    log_about(work->worker->pool->name, table);
+    log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait; other tables go on", work->settings->name,
+                table);
   }
+  log_about(work->worker->pool->name, NULL);
 }
 
 /*
@@ -188,7 +197,9 @@ static bool go_on(struct work *work, enum sequel sequel, const struct error *err
 /* Does what was decided; see ending.h. */
 static bool end(struct work *work, struct outcomes *outcomes, const struct ending *ending, const struct error *error) {
   const struct material *material = work->settings->document ? &DOCUMENTS : &CHANGES;
+  int64_t settling = clock_microseconds();
   if (ending->end == BATCH_LOST) {
+    trace_end(work, settling, outcomes, error);
     work_lose_source(work, error);
     return true;
   }
@@ -196,14 +207,16 @@ static bool end(struct work *work, struct outcomes *outcomes, const struct endin
     log_failure(LOG_LEVEL_WARNING, error, "target %s: batch released", work->settings->name);
   if (ending->refuses_unknown)
     refuse_unknown(outcomes, error);
+  bool is_settled = ending->end != BATCH_GIVE_BACK && material->settle(work, outcomes);
   if (ending->end == BATCH_GIVE_BACK)
     keep_give_back(&work->keep);
-  else if (!material->settle(work, outcomes))
+  trace_end(work, settling, outcomes, error);
+  if (!is_settled && ending->end != BATCH_GIVE_BACK)
     return true;
   if (ending->counts)
     measure_batch(work, outcomes, work->batch.read_at);
   if (error->kind == FAILURE_NONE) {
-    log_refused(work, outcomes);
+    refusal_log(work->worker->pool->name, outcomes);
     log_held(work, outcomes);
     if (work->batch.hold_count > 0)
       work->holds_due = 0;
@@ -239,6 +252,7 @@ bool deliver(struct work *work, const struct claim *claim) {
                         .is_final = push_is_final,
                         .context = work};
   work->delivery_began = clock_now();
+  trace_begin(work);
   keep_begin(&work->keep, claim, &work->batch);
   error_clear(&error);
   bool ok = material->prepare(work, &outcomes, &error) && retry_push(&retry, &error);

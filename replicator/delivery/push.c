@@ -4,6 +4,7 @@
 #include "common/metrics.h"
 #include "common/shell.h"
 #include "delivery/ending.h"
+#include "delivery/trace.h"
 #include "postgres/number.h"
 #include "queries.h"
 #include "queue/settle.h"
@@ -112,6 +113,9 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   const struct batch *batch = work->settings->document ? &work->stale.batch : &work->batch;
   int all_lanes[LANES_OF_A_TARGET];
   struct push push = push_of(work, batch, all_lanes);
+  char traceparent[TRACE_PARENT_SIZE];
+  trace_parent(work, traceparent);
+  push.traceparent = traceparent;
   push.changes = changes;
   push.count = count;
   push.verdicts = verdicts;
@@ -137,6 +141,7 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
     error->kind = ending_cause(error->kind, contention_is(error),
                                contention_most(&work->contention, work->batch.lanes, work->batch.lane_count));
   histogram_add(&work->worker->pool->meter->pushes, clock_microseconds() - began, 1);
+  trace_push(work, began, count, ok ? NULL : error);
   return ok;
 }
 

@@ -5,6 +5,7 @@
 #ifndef ROWRELAY_DELIVERY_WORK_H
 #define ROWRELAY_DELIVERY_WORK_H
 
+#include "common/span.h"
 #include "delivery/breaker.h"
 #include "delivery/contention.h"
 #include "delivery/document.h"
@@ -24,6 +25,8 @@ struct work {
   struct target *target;  /* NULL: not open */
   struct keep keep;       /* only while a batch is delivered */
   int64_t delivery_began; /* clock_now() */
+  bool traced;            /* the batch at hand is */
+  struct span trace;
   struct breaker breaker;
   struct contention contention;
   int batch_rows;    /* of the next batch at most, see round.c; never less than some thousand */

@@ -12,6 +12,7 @@
 static void *work_until_told(void *argument) {
   struct worker *worker = argument;
   struct work *work = calloc(1, sizeof *work);
+  log_about(worker->pool->name, NULL);
   if (work == NULL) {
     log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->pool->name);
     atomic_fetch_sub(&worker->pool->meter->workers, 1);

@@ -24,6 +24,7 @@
 #include "process/maintenance.h"
 #include "process/patience.h"
 #include "process/systemd.h"
+#include "process/telemetry.h"
 #include "queries.h"
 #include "source/settings.h"
 #include "targets/target.h"
@@ -65,7 +66,8 @@ struct supervisor {
   struct doorbell doorbell;
   struct backfiller backfiller;
   struct maintenance maintenance;
-  struct monitor *monitor; /* NULL: without --listen */
+  struct monitor *monitor;     /* NULL: without --listen */
+  struct telemetry *telemetry; /* NULL: the environment names no collector */
   struct backlog backlog;
   struct served_target **served;
   size_t served_count;
@@ -541,6 +543,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
   maintenance_init(&supervisor->maintenance, options->conninfo, &supervisor->backlog);
+  ok = ok && telemetry_start(&supervisor->telemetry, options->conninfo, error);
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
@@ -553,6 +556,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   say_goodbye(supervisor);
   free_served(supervisor);
   monitor_stop(supervisor->monitor);
+  telemetry_stop(supervisor->telemetry);
   source_close(supervisor->source);
   systemd_status("%s", ok ? "" : error->message);
   doorbell_release(&supervisor->doorbell);

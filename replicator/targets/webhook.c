@@ -335,12 +335,24 @@ static bool make_headers(struct sending *sending, struct slot *slot, struct erro
   const char *lines[] = {sending->bodies != NULL ? "Content-Type: application/json"
                          : webhook->events > 1   ? "Content-Type: application/cloudevents-batch+json"
                                                  : "Content-Type: application/cloudevents+json",
-                         "Expect:", id_line, time_line, signature.data};
+                         "Expect:",
+                         id_line,
+                         time_line,
+                         NULL,
+                         NULL};
+  size_t count = 4;
+  const char *traceparent = sending->push->traceparent;
+  char trace_line[80];
+  snprintf(trace_line, sizeof trace_line, "traceparent: %s", traceparent != NULL ? traceparent : "");
+  if (traceparent != NULL && traceparent[0] != '\0')
+    lines[count++] = trace_line;
+  if (webhook->is_signed)
+    lines[count++] = signature.data;
   bool ok = buffer_ok(&signature, "a signature", error);
   curl_slist_free_all(slot->headers);
   slot->headers = NULL;
   if (ok) {
-    slot->headers = http_target_headers(&webhook->http, lines, webhook->is_signed ? 5 : 4);
+    slot->headers = http_target_headers(&webhook->http, lines, count);
     ok = slot->headers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   }
   buffer_release(&signature);

@@ -1,6 +1,7 @@
 /* The fate of changes that a target refuses, and of their neighbours. */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -21,6 +22,38 @@ static const char *prices_of(struct fixture *f, int key) {
       f->at_target,
       "select string_agg(coalesce(new_row ->> 'price', op), ' ' order by position) from item_changes where key = '%d'",
       key);
+}
+
+static int count_words(const char *text, const char *words) {
+  int count = 0;
+  for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+    count++;
+  return count;
+}
+
+/* Each comes alone, so none is in a batch with another. */
+Test(refusal, the_log_tells_once_of_those_that_are_refused_for_the_same_reason) {
+  struct fixture f;
+  refused_begin(&f, "refusal_log", NULL, "retries=0");
+  pid_t process = fixture_run(&f, "--log-format", "json", NULL);
+  sql(f.at_source, "insert into item (id) select generate_series(1, 9)");
+  wait_until_empty(&f, 10);
+  for (int i = 1; i <= 9; i++) {
+    char expected[8];
+    snprintf(expected, sizeof expected, "%d", i);
+    sql(f.at_source, i == 9 ? "update item set code = null where id = %d" : "update item set price = -1 where id = %d",
+        i);
+    wait_until(f.at_source, expected, 10, "select count(*) from rowrelay.errors");
+  }
+  wait_until_says(process, "violates not-null constraint", 10);
+  const char *said = process_log(process);
+  /* On a machine that is so slow that a minute went by, it tells again of those since. */
+  int again = count_words(said, "since the last message");
+  cr_assert_eq(count_words(said, "violates check constraint"), 1 + again, "%s", said);
+  cr_assert_eq(count_words(said, "violates not-null constraint"), 1, "%s", said);
+  cr_assert_eq(count_words(said, "\"target\":\"w\",\"table\":\"public.item\""), 2 + again, "%s", said);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
 }
 
 /* ---- one among many -------------------------------------------------------------------------------------------- */

@@ -143,3 +143,21 @@ Test(log, a_format_that_is_not_known_is_wrong_use) {
   cr_assert_eq(error.kind, FAILURE_USAGE);
   cr_assert_str_eq(error.hint, "use auto, text, json or journal");
 }
+
+Test(log, json_has_target_and_table_as_fields) {
+  struct error error;
+  error_set(&error, FAILURE_REFUSED, "value too long");
+  log_set_format(LOG_FORMAT_JSON);
+  log_about("warehouse", "shop.\"odd\"");
+  log_failure(LOG_LEVEL_WARNING, &error, "refused");
+  log_about("warehouse", NULL);
+  log_message(LOG_LEVEL_INFO, "works again");
+  log_about(NULL, NULL);
+  log_message(LOG_LEVEL_INFO, "leaves");
+  read_log();
+  cr_assert_not_null(strstr(text, "\"message\":\"refused\",\"target\":\"warehouse\",\"table\":\"shop.\\\"odd\\\"\","
+                                  "\"error\":\"value too long\"}\n"),
+                     "%s", text);
+  cr_assert_not_null(strstr(text, "\"message\":\"works again\",\"target\":\"warehouse\"}\n"), "%s", text);
+  cr_assert_not_null(strstr(text, "\"message\":\"leaves\"}\n"), "%s", text);
+}
