@@ -16,6 +16,7 @@
 # make deb         builds a Debian package, and one of the server module for each server that is here;
 #                  make check-package tries it, and its services, in a bare Debian (as root, with debootstrap and
 #                  systemd-nspawn)
+# make rpm         builds an RPM package of what make install installs
 # make native      builds the server module that captures rows in C, for the newest server here or that of PG_CONFIG;
 #                  make install-native puts it where that server looks for extensions
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
@@ -83,7 +84,7 @@ QUERIES = $(sort $(wildcard replicator/*/sql/*.sql)) schema/install_lock.sql sch
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql schema/*/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
 DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/*.md) \
-  $(wildcard deploy/way-of-a-change.svg deploy/prometheus/alerts.yml deploy/grafana/*.json)
+  $(wildcard deploy/way-of-a-change.svg deploy/console.png deploy/prometheus/alerts.yml deploy/grafana/*.json)
 PAGES = $(wildcard replicator/monitor/page/*)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
@@ -267,28 +268,28 @@ $(COMPLETIONS): $(BUILD)/rowrelay
 
 # What was configured stays; an environment that is there already may hold passwords and is not touched.
 install: all manual $(COMPLETIONS)
-	install -D -m 755 $(BUILD)/rowrelay $(DESTDIR)$(PREFIX)/bin/rowrelay
-	for file in $(SCHEMA); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/rowrelay/$$file || exit 1; done
-	for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(BUILD)/manual/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -D -m 644 $(BUILD)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay
-	install -D -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSHDIR)/_rowrelay
-	install -D -m 644 $(BUILD)/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
-	install -d $(DESTDIR)$(UNITDIR)
-	for unit in rowrelay.service rowrelay@.service; do \
+	$(Q)install -D -m 755 $(BUILD)/rowrelay $(DESTDIR)$(PREFIX)/bin/rowrelay
+	$(Q)for file in $(SCHEMA); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/rowrelay/$$file || exit 1; done
+	$(Q)for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
+	$(Q)install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)install -m 644 $(BUILD)/manual/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)install -D -m 644 $(BUILD)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay
+	$(Q)install -D -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSHDIR)/_rowrelay
+	$(Q)install -D -m 644 $(BUILD)/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
+	$(Q)install -d $(DESTDIR)$(UNITDIR)
+	$(Q)for unit in rowrelay.service rowrelay@.service; do \
 	  sed 's,/usr/bin/rowrelay,$(PREFIX)/bin/rowrelay,; s,/etc/rowrelay,$(SYSCONFDIR)/rowrelay,' deploy/systemd/$$unit \
 	    >$(DESTDIR)$(UNITDIR)/$$unit && chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
-	[ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay/rowrelay.env ] || \
+	$(Q)[ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay/rowrelay.env ] || \
 	  install -D -m 600 deploy/systemd/rowrelay.env $(DESTDIR)$(SYSCONFDIR)/rowrelay/rowrelay.env
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/rowrelay
-	rm -rf $(DESTDIR)$(PREFIX)/share/rowrelay $(DESTDIR)$(DOCDIR)
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay.1 $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay-*.1
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay $(DESTDIR)$(ZSHDIR)/_rowrelay
-	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
-	rm -f $(DESTDIR)$(UNITDIR)/rowrelay.service $(DESTDIR)$(UNITDIR)/rowrelay@.service
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rowrelay
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/rowrelay $(DESTDIR)$(DOCDIR)
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay.1 $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay-*.1
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay $(DESTDIR)$(ZSHDIR)/_rowrelay
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
+	$(Q)rm -f $(DESTDIR)$(UNITDIR)/rowrelay.service $(DESTDIR)$(UNITDIR)/rowrelay@.service
 	@! [ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay ] || echo 'left: $(DESTDIR)$(SYSCONFDIR)/rowrelay, which may hold passwords'
 
 NATIVE = $(BUILD)/native
@@ -304,6 +305,9 @@ install-native: native
 
 deb:
 	@deploy/deb.sh $(BUILD)
+
+rpm: all manual $(COMPLETIONS)
+	@MAKEFLAGS= MAKELEVEL= deploy/rpm.sh $(BUILD)
 
 check-package:
 	@tests/package.sh $(BUILD)
@@ -329,7 +333,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: always all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: always all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))

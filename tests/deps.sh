@@ -55,6 +55,7 @@ look_for_what_tests_want() {
   needs librabbitmq-dev has_library librabbitmq
   needs rabbitmq-server has rabbitmq-server
   needs nginx has nginx
+  needs rpm has rpmbuild
   needs openssl has openssl
   needs pgbouncer has pgbouncer
   needs prometheus has promtool

@@ -15,7 +15,7 @@ work=$(mktemp -d)
 # What is mounted there is not seen from out here, so nothing else goes.
 trap 'rm -rf "$image" "$work"' EXIT
 chmod 755 "$image"
-cp LICENSE "$work"
+cp LICENSE deploy/container/sbom.sh "$work"
 sed -n '/^RUN install -D -s/,/[^\\]$/p' "$recipe" |
   sed "s,^RUN ,,; s,/image,$image,g; s,build/rowrelay,$program,g" >"$work/step"
 (cd "$work" && sh -e step >/dev/null)

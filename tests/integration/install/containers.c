@@ -38,6 +38,28 @@ Test(containers, the_image_has_all_that_the_program_needs_to_deliver) {
   fixture_end(&f);
 }
 
+/* As SPDX 2.3 has it, with the package of each library; made twice it is the same. */
+Test(containers, what_the_image_consists_of_is_listed) {
+  if (!has_programs("dpkg-query python3 ldd") || getenv("ASAN_OPTIONS") != NULL)
+    cr_skip_test("this is for a Debian with python3, and without sanitizers");
+  const char *script =
+      "set -e; dir=$(mktemp -d); trap 'rm -rf $dir' EXIT; "
+      "for n in 1 2; do { ldd \"$ROWRELAY_BIN\" | grep -o '/[^ ]*' | sort -u; } | SOURCE_DATE_EPOCH=1 "
+      "sh deploy/container/sbom.sh 1.2.3 >$dir/$n; done; cmp $dir/1 $dir/2; "
+      "python3 - $dir/1 <<'END'\n"
+      "import json, sys\n"
+      "sbom = json.load(open(sys.argv[1]))\n"
+      "assert sbom['spdxVersion'] == 'SPDX-2.3' and sbom['creationInfo']['created'] == '1970-01-01T00:00:01Z'\n"
+      "ids = [p['SPDXID'] for p in sbom['packages']]\n"
+      "assert len(set(ids)) == len(ids) and 'SPDXRef-deb-libpq5' in ids and 'SPDXRef-deb-libc6' in ids, ids\n"
+      "assert all(p['downloadLocation'] and p['versionInfo'] for p in sbom['packages'])\n"
+      "assert all(r['spdxElementId'] in ids + ['SPDXRef-DOCUMENT'] and r['relatedSpdxElement'] in ids\n"
+      "           for r in sbom['relationships'])\n"
+      "assert len(sbom['relationships']) == len(ids)\n"
+      "END";
+  cr_assert_eq(system(script), 0);
+}
+
 Test(containers, manifests_are_what_kubernetes_publishes_schemas_of) {
   if (!has_programs("python3") ||
       system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"

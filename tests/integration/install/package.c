@@ -63,6 +63,35 @@ Test(package, all_that_is_installed_is_below_destdir_and_uninstall_takes_it_away
                    "./etc/rowrelay/rowrelay.env\n");
 }
 
+Test(package, installing_is_quiet) {
+  const char *said = shell(BEGIN "build=$(realpath --relative-to=. $(dirname $ROWRELAY_BIN)); "
+                                 "for what in install install uninstall; do "
+                                 "env -u MAKEFLAGS -u MAKELEVEL make -o $build/rowrelay BUILD=$build DESTDIR=$dir/to "
+                                 "PREFIX=/usr $what; done | grep -v '^\\(MANUAL\\|COMPLETION\\) \\|^left: ' || true");
+  cr_assert_str_eq(said, "");
+}
+
+Test(package, an_rpm_has_what_is_installed) {
+  if (!has_programs("rpmbuild rpm strip"))
+    cr_skip("there is no rpmbuild here");
+  const char *listed = shell(
+      BEGIN "build=$(realpath --relative-to=. $(dirname $ROWRELAY_BIN)); "
+            "OUT=$dir MAKE=\"env -u MAKEFLAGS -u MAKELEVEL make -o $build/rowrelay\" deploy/rpm.sh $build >/dev/null; "
+            "rpm -qp --qf '[%{FILEMODES:perms} %{FILEUSERNAME} %{FILENAMES}\\n]' $dir/*.rpm; "
+            "rpm -qpR $dir/*.rpm; rpm -qp --configfiles $dir/*.rpm | sed 's/^/config /'");
+  static const char *const EXPECTED[] = {
+      "-rwxr-xr-x root /usr/bin/rowrelay\n",
+      "-rw-r--r-- root /usr/share/rowrelay/schema/install.sql\n",
+      "-rw-r--r-- root /usr/share/man/man1/rowrelay.1.gz\n",
+      "-rw-r--r-- root /usr/lib/systemd/system/rowrelay@.service\n",
+      "-rw------- root /etc/rowrelay/rowrelay.env\n",
+      "libpq.so.5",
+      "config /etc/rowrelay/rowrelay.env\n",
+  };
+  for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++)
+    cr_expect_not_null(strstr(listed, EXPECTED[i]), "%s is not in\n%s", EXPECTED[i], listed);
+}
+
 /* The page of a command as a search in it sees it: without fonts, and with dashes for what is one to the eye. */
 static void read_page(const struct command *command, char *page, size_t size) {
   char *text = NULL;
