@@ -16,6 +16,10 @@ declare
   owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner
                      where n.nspname = 'rowrelay');
 begin
+  -- before the capture, and one after the other, so that two who lock several of them do not wait for each other
+  perform from rowrelay.target t
+    where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null)
+    order by t.id for no key update;
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
   if rowrelay.full_name(capture.relation) is null then
     return; -- the table was dropped with its triggers

@@ -57,6 +57,11 @@ begin
          for update skip locked
     loop
       begin
+        -- Captures and targets of earlier rounds are locked still. So it waits for nobody who has locked a target,
+        -- who may wait for those.
+        perform from rowrelay.target t
+          where t.id in (select r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null)
+            for no key update nowait;
         perform rowrelay.make_trigger_function(capture.id, '1 s');
         return next format('table %s was altered: trigger function replaced', capture.relation);
       exception

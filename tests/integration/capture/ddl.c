@@ -548,3 +548,31 @@ Test(ddl, a_transaction_that_cannot_see_what_was_altered_goes_on) {
   PQfinish(old);
   fixture_end(&f);
 }
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+/* Who routes a table locks its targets; maintenance has locked other targets then. */
+Test(ddl, maintenance_waits_for_nobody_who_has_locked_a_target) {
+  struct fixture f;
+  fixture_begin(&f, "ddl_maintenance");
+  sql(f.at_source, "create table item (id int primary key);"
+                   "select rowrelay.add_target('a', 'file:/tmp/none'), rowrelay.add_target('b', 'file:/tmp/none');"
+                   "select rowrelay.capture_table('item'), rowrelay.route('item', 'a'), rowrelay.route('item', 'b');"
+                   "alter table item add extra int");
+  PGconn *person = connect_to(f.source, NULL);
+  PGconn *maintenance = connect_to(f.source, NULL);
+  sql(person, "begin; select from rowrelay.target order by ctid desc limit 1 for update");
+  start(maintenance, "delete from rowrelay.job; select * from rowrelay.maintain()");
+  wait_until(f.at_source, "t", 20,
+             "select query like '%%maintain()' and (state = 'idle' or wait_event_type = 'Lock') from pg_stat_activity "
+             "where pid = %d",
+             PQbackendPID(maintenance));
+  sleep_seconds(1.5); /* longer than deadlock_timeout: it would not be maintenance that fails */
+  sql(person, "select from rowrelay.target order by ctid for update; commit");
+  finish(maintenance);
+  maintain(&f);
+  cr_assert_str_eq(note(&f), "");
+  PQfinish(person);
+  PQfinish(maintenance);
+  fixture_end(&f);
+}
