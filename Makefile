@@ -208,7 +208,7 @@ model: test-deps
 
 chaos: test-deps
 	@+$(MAKE) --no-print-directory all $(BUILD)/chaos $(BUILD)/chaos-check
-	@MAKEFLAGS= SEED='$(SEED)' MINUTES='$(MINUTES)' FAULT='$(FAULT)' PLANT='$(PLANT)' tests/chaos/chaos.sh $(BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= SEED='$(SEED)' MINUTES='$(MINUTES)' FAULT='$(FAULT)' ALL='$(ALL)' JUDGE=1 PLANT='$(PLANT)' tests/chaos/chaos.sh $(BUILD) $(BUILD)/rowrelay
 
 faults: test-deps
 	@+$(MAKE) --no-print-directory all

@@ -3,6 +3,8 @@
  * peace, until everything should have arrived. Whether it has, and in order, the checker says: check.c.
  *
  *   chaos DIR ROOT PROGRAM SEED SECONDS [FAULT]    DIR has servers "source" and "target", started by chaos.sh
+ *
+ * ALL, CLOCK_LIBRARY and SOURCE_OFFSET in the environment: see chaos.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 
 #include "dice.h"
 #include "fault.h"
+#include "machine.h"
 #include "proxy.h"
 #include "receiver.h"
 #include "stage.h"
@@ -44,11 +47,14 @@ static void start_relay(struct run *run, int i) {
   char log[400];
   snprintf(conninfo, sizeof conninfo, "host=%s port=5432 user=postgres dbname=work connect_timeout=5", run->source.dir);
   snprintf(log, sizeof log, "%s/relay.%d.log", run->stage.dir, i);
+  char clock[20];
+  snprintf(clock, sizeof clock, "relay.%d", i);
   pid_t child = split();
   if (child == 0) {
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
+    machine_wear_clock(&run->stage, clock);
     if (i == RELAY_OF_X)
       execl(run->stage.program, "rowrelay", "-d", conninfo, "run", "--workers", "2", "--target", "x", "--target", "w",
             (char *)NULL);
@@ -151,7 +157,9 @@ static void make_peace(struct run *run) {
     }
   proxy_heal(&run->source);
   proxy_heal(&run->target);
+  atomic_store(&run->stage.shared->restarting, 0); /* whoever was at it has ended */
   atomic_store(&run->stage.shared->healthy, true);
+  machine_heal(&run->stage);
   atomic_store(&run->stage.shared->renewing, false);
   signal_relays(run, SIGCONT);
 }
@@ -163,6 +171,7 @@ static void begin(struct run *run) {
   struct stage *stage = &run->stage;
   snprintf(path, sizeof path, "%s/out", stage->dir);
   mkdir(path, 0755);
+  machine_heal(stage);
   proxy_begin(&run->source, stage, "source");
   proxy_begin(&run->target, stage, "target");
   receiver_begin(stage);
@@ -192,7 +201,8 @@ static void repair(struct run *run) {
     atomic_store(&stage->shared->renewing, false);
   }
   pause_for(0.6);
-  reap(run); /* all processes are there */
+  reap(run);                         /* all processes are there */
+  (void)targets_drain(stage, DRAIN); /* what a target's tables are made for is delivered: they are there */
   int status = run_program(stage, "repair",
                            (const char *const[]){stage->program, "-d", conninfo, "verify", "w", "--repair", NULL});
   say("verify w --repair ended with %d", status);
@@ -217,12 +227,15 @@ int main(int count, char *words[]) {
     fprintf(stderr, "usage: chaos DIR ROOT PROGRAM SEED SECONDS [FAULT]\n");
     return 2;
   }
-  struct run run = {.stage = {.dir = words[1],
-                              .root = words[2],
-                              .program = words[3],
-                              .seed = strtoull(words[4], NULL, 10),
-                              .seconds = strtod(words[5], NULL)},
-                    .only = count > 6 ? words[6] : NULL};
+  struct run run = {
+      .stage = {.dir = words[1],
+                .root = words[2],
+                .program = words[3],
+                .seed = strtoull(words[4], NULL, 10),
+                .seconds = strtod(words[5], NULL),
+                .source_offset = strtol(getenv("SOURCE_OFFSET") == NULL ? "0" : getenv("SOURCE_OFFSET"), NULL, 10),
+                .has_all = getenv("ALL") != NULL && *getenv("ALL") != '\0'},
+      .only = count > 6 ? words[6] : NULL};
   run.stage.shared = mmap(NULL, sizeof *run.stage.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   begin(&run);
   let_faults_happen(&run);

@@ -3,8 +3,23 @@
 # with exit status 1 when the checker finds a violation; then the directory of the run stays.
 #
 #   chaos.sh BUILD PROGRAM    SEED=number (default: a new one), MINUTES=number (default: 2), FAULT=name for that one only,
+#                             ALL=1 for all faults, also those that need root or libfaketime,
+#                             JUDGE=1 has porcupine judge the histories, too (judge.sh),
 #                             PLANT=name for a program with a safeguard taken out (plants/), KEEP=1 keeps the directory
+#
+# With ALL or FAULT=fill_disk, as root, servers have disks of their own, mounted in a namespace of its own: they vanish with
+# the last process. With ALL or FAULT=jump_clock, where libfaketime is installed, servers and processes have clocks of their
+# own. The source's is more than a day behind until there is peace, and strikes midnight in the middle of the run. Ahead it
+# could not be: libfaketime gives handlers of signals the true time, and PostgreSQL's timeouts would then come when that has
+# caught up.
 set -uo pipefail
+has_disks=''
+has_clocks=''
+case ${ALL:+all}${FAULT:-} in all* | fill_disk) has_disks=1 ;; esac
+case ${ALL:+all}${FAULT:-} in all* | jump_clock) has_clocks=1 ;; esac
+if [[ -n $has_disks && -z ${OWN_MOUNTS:-} ]] && unshare --mount true 2>/dev/null; then
+  OWN_MOUNTS=1 exec unshare --mount "$0" "$@"
+fi
 cd "$(dirname "$0")/../.." || exit 1
 
 build=$(realpath "$1")
@@ -16,7 +31,32 @@ dir=$(mktemp -d /tmp/rowrelay-chaos-XXXXXX) # a socket's path must be short
 mkdir "$dir/out"
 chmod -R 755 "$dir"
 driver=
+CLOCK_LIBRARY=''
 status=1
+
+# What libfaketime leaves of killed processes.
+forget_clocks() {
+  local clock
+  [[ -n $CLOCK_LIBRARY ]] || return 0
+  for clock in /dev/shm/*faketime_*; do
+    [[ -e /proc/${clock##*_} ]] || rm -f "$clock"
+  done
+}
+
+mount_disk() { # SERVER
+  mkdir -p "$dir/$1/data"
+  mount -t tmpfs -o "size=4g,mode=700,uid=$(id -u postgres 2>/dev/null || id -u nobody)" none "$dir/$1/data"
+}
+
+start_server() { # SERVER
+  local clock=()
+  if [[ -n $CLOCK_LIBRARY ]]; then
+    clock=("LD_PRELOAD=$CLOCK_LIBRARY" "FAKETIME_TIMESTAMP_FILE=$dir/clock.$1" FAKETIME_NO_CACHE=1
+      FAKETIME_DONT_FAKE_MONOTONIC=1)
+  fi
+  env "${clock[@]}" "$pg" start "$dir/$1" max_connections=130 max_prepared_transactions=20 shared_buffers=64MB \
+    autovacuum_naptime=5s max_wal_size=128MB >>"$dir/start.log" 2>&1 || { cat "$dir/start.log"; exit 2; }
+}
 
 cleanup() {
   [[ -z $driver ]] || kill -KILL "$driver" 2>/dev/null
@@ -26,8 +66,12 @@ cleanup() {
   for server in source target; do
     [[ ! -e $dir/$server/log ]] || cp "$dir/$server/log" "$dir/$server.log"
   done
-  "$pg" remove "$dir/source"
-  "$pg" remove "$dir/target"
+  for server in source target; do
+    "$pg" stop "$dir/$server" immediate
+    umount "$dir/$server/data" 2>/dev/null && rm -rf "${dir:?}/$server"
+    "$pg" remove "$dir/$server"
+  done
+  forget_clocks
   if [[ $status == 0 && -z ${KEEP:-} ]]; then rm -rf "$dir"; else echo "chaos: histories and logs are in $dir"; fi
 }
 trap cleanup EXIT
@@ -38,18 +82,30 @@ if [[ -n ${PLANT:-} ]]; then
 fi
 echo "chaos: seed $seed; again: make chaos SEED=$seed MINUTES=$minutes${PLANT:+ PLANT=$PLANT}${FAULT:+ FAULT=$FAULT}"
 
+seconds=$(awk -v minutes="$minutes" 'BEGIN { print minutes * 60 }')
+export CLOCK_LIBRARY='' SOURCE_OFFSET=0 ALL=${ALL:-}
+if [[ -n $has_disks && -z ${OWN_MOUNTS:-} ]]; then echo 'chaos: without full disks: no file system can be mounted'; fi
+if [[ -n $has_clocks ]]; then
+  CLOCK_LIBRARY=$(find /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null | head -n 1)
+  [[ -n $CLOCK_LIBRARY ]] || echo 'chaos: without clocks that jump: libfaketime is not installed'
+fi
+if [[ -n $CLOCK_LIBRARY ]]; then
+  SOURCE_OFFSET=$(awk -v now="$(date +%s)" -v run="$seconds" 'BEGIN { print int(-86400 - now % 86400 - run / 2) }')
+  printf '%+d\n' "$SOURCE_OFFSET" >"$dir/clock.source"
+  printf '+0\n' >"$dir/clock.target"
+fi
 for server in source target; do
-  "$pg" start "$dir/$server" max_connections=130 max_prepared_transactions=20 shared_buffers=64MB \
-    autovacuum_naptime=5s >>"$dir/start.log" 2>&1 || { cat "$dir/start.log"; exit 2; }
+  if [[ -n $has_disks && -n ${OWN_MOUNTS:-} ]]; then mount_disk "$server"; fi
+  start_server "$server"
 done
 
-seconds=$(awk -v minutes="$minutes" 'BEGIN { print minutes * 60 }')
 started=$SECONDS
 "$build/chaos" "$dir" "$PWD" "$program" "$seed" "$seconds" ${FAULT:+"$FAULT"} >"$dir/run.log" 2>&1 &
 driver=$!
 wait "$driver"
 driven=$?
 driver=
+CLOCK_LIBRARY=''
 if [[ $driven != 0 ]]; then
   tail -n 5 "$dir/run.log"
   echo "chaos: the run ended with $driven; see $dir/run.log"
@@ -57,5 +113,9 @@ if [[ $driven != 0 ]]; then
 fi
 "$build/chaos-check" "$dir" | tee "$dir/check.log"
 status=${PIPESTATUS[0]}
+if [[ -n ${JUDGE:-} ]]; then
+  tests/chaos/judge.sh "$build" "$dir" | tee "$dir/judge.log"
+  [[ ${PIPESTATUS[0]} == 0 ]] || status=1
+fi
 echo "chaos: seed $seed, $((SECONDS - started)) s, $(grep -c -v 'is over after' "$dir/run.log") faults"
 [[ $status == 0 ]]

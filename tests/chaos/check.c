@@ -11,7 +11,7 @@
  * failed, unknown targets         name rows table… | name events promise      exactly-once, at-least-once, at-most-once
  *   NAME.rows       table key n value   what the source, or such a target, has in the end
  *   NAME.events     table key op mark id    what such a target got, in order; key "-": each; s: a row as it is just now
- *   NAME.watched    table key n         what readers of a target saw change, in order; n 0: the row is gone
+ *   NAME.watched    table key n began ended   what readers of a target saw change, in order; n 0: the row is gone
  *   NAME.sums       sum time rows       what readers of a target saw as the sum of table bank
  *   given-up        name table key id   what a target was not sent, with somebody's knowledge
  *   pending, late   …                   what was not delivered at all, or not soon enough

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "target.h"
 #include "workload.h"
 
@@ -93,15 +94,9 @@ static void terminate_backends(struct fault_scene *s) {
 /* ---- servers and networks ---------------------------------------------------------------------------------------- */
 
 static void restart(struct fault_scene *s) {
-  char pg[512];
-  char dir[512];
   const char *server = either(s, "source", "target");
-  if (atomic_fetch_add(&s->stage->shared->restarting, 1) == 0) {
-    snprintf(pg, sizeof pg, "%s/tests/support/pg.sh", s->stage->root);
-    snprintf(dir, sizeof dir, "%s/%s", s->stage->dir, server);
-    run_program(s->stage, "restart",
-                (const char *const[]){pg, "restart", dir, dice_chance(&s->dice, 80) ? "immediate" : "fast", NULL});
-  }
+  if (atomic_fetch_add(&s->stage->shared->restarting, 1) == 0)
+    (void)machine_control(s->stage, server, "restart", dice_chance(&s->dice, 80) ? "immediate" : "fast");
   atomic_fetch_sub(&s->stage->shared->restarting, 1);
 }
 
@@ -141,6 +136,67 @@ static void take_all_connections(struct fault_scene *s) {
   pause_between(s, 0.2, 2);
   while (count > 0)
     PQfinish(held[--count]);
+}
+
+/* ---- machines ---------------------------------------------------------------------------------------------------- */
+
+/* Whoever cannot write fails, or its whole server goes down; both come back when there is room again. */
+static void fill_disk(struct fault_scene *s) {
+  const char *server = either(s, "source", "target");
+  if (!machine_has_disk(s->stage, server)) {
+    say("fill_disk is left out: the %s has no disk of its own", server);
+    return;
+  }
+  unsigned long long left = (unsigned long long)dice_roll(&s->dice, 2) * 1024 * 1024;
+  if (dice_chance(&s->dice, 50))
+    left = (unsigned long long)dice_roll(&s->dice, 64) * 4096;
+  say("the %s has %llu bytes left: %s", server, left, machine_fill_disk(s->stage, server, left) ? "yes" : "no");
+  pause_between(s, 1, 6);
+  machine_empty_disk(s->stage, server);
+  machine_raise(s->stage, server);
+}
+
+/* While a server starts, who starts it compares times. */
+static void set_clock(struct fault_scene *s, const char *name, long seconds) {
+  bool is_server = strncmp(name, "relay", 5) != 0;
+  while (is_server && atomic_fetch_add(&s->stage->shared->restarting, 1) != 0) {
+    atomic_fetch_sub(&s->stage->shared->restarting, 1);
+    pause_for(0.05);
+  }
+  machine_set_clock(s->stage, name, seconds);
+  if (is_server)
+    atomic_fetch_sub(&s->stage->shared->restarting, 1);
+}
+
+static void jump_clock(struct fault_scene *s) {
+  static const long JUMPS[] = {5, 90, 3600, 86400, -5, -90, -3600, -86400};
+  char name[20];
+  if (!machine_has_clocks()) {
+    say("jump_clock is left out: there is no libfaketime");
+    return;
+  }
+  if (dice_chance(&s->dice, 60))
+    snprintf(name, sizeof name, "%s", either(s, "source", "target"));
+  else
+    snprintf(name, sizeof name, "relay.%d", some_relay(s));
+  long jump = JUMPS[dice_roll(&s->dice, 8) - 1];
+  say("clock %s: %+ld s", name, jump);
+  set_clock(s, name, jump);
+  pause_between(s, 0.2, 6);
+  set_clock(s, name, 0);
+  if (strncmp(name, "relay", 5) != 0)
+    machine_end_backends(s->stage, name);
+}
+
+/* Processes are replaced one by one while the others work, after the schema was brought to what the program wants. */
+static void roll_over(struct fault_scene *s) {
+  char conninfo[300];
+  snprintf(conninfo, sizeof conninfo, "host=%s/source port=5432 user=postgres dbname=work", s->stage->dir);
+  run_program(s->stage, "install", (const char *const[]){s->stage->program, "-d", conninfo, "init", NULL});
+  for (int i = 0; i < RELAYS; i++) {
+    signal_relay(s, i, SIGTERM);
+    pause_between(s, 0.1, 1);
+  }
 }
 
 /* ---- people with psql -------------------------------------------------------------------------------------------- */
@@ -288,53 +344,62 @@ static void renew_x(struct fault_scene *s) {
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* The last ones happen on request only: by name, or with ALL. */
 static const struct fault {
   const char *name;
   void (*happen)(struct fault_scene *);
   int weight;
+  bool on_request;
 } FAULTS[] = {
-    {"kill_relay", kill_relay, 8},
-    {"kill_all_relays", kill_all_relays, 2},
-    {"end_relay", end_relay, 2},
-    {"stop_relay", stop_relay, 6},
-    {"zombie", zombie, 8},
-    {"late_push", late_push, 8},
-    {"terminate_backends", terminate_backends, 5},
-    {"restart", restart, 5},
-    {"stall_network", stall_network, 4},
-    {"cut_network", cut_network, 3},
-    {"break_message", break_message, 4},
-    {"refuse_connections", refuse_connections, 2},
-    {"take_all_connections", take_all_connections, 2},
-    {"idle_transaction", idle_transaction, 3},
-    {"end_prepared", end_prepared, 6},
-    {"vacuum_full", vacuum_full, 3},
-    {"alter_table", alter_table, 6},
-    {"capture_and_release", capture_and_release, 2},
-    {"pause_target", pause_target, 3},
-    {"set_target", set_target, 3},
-    {"retry_all", retry_all, 2},
-    {"replay", replay, 3},
-    {"backfill", backfill, 8},
-    {"verify_and_repair", verify_and_repair, 3},
-    {"change_w", change_w, 3},
-    {"renew_x", renew_x, 5},
+    {"kill_relay", kill_relay, 8, false},
+    {"kill_all_relays", kill_all_relays, 2, false},
+    {"end_relay", end_relay, 2, false},
+    {"stop_relay", stop_relay, 6, false},
+    {"zombie", zombie, 8, false},
+    {"late_push", late_push, 8, false},
+    {"terminate_backends", terminate_backends, 5, false},
+    {"restart", restart, 5, false},
+    {"stall_network", stall_network, 4, false},
+    {"cut_network", cut_network, 3, false},
+    {"break_message", break_message, 4, false},
+    {"refuse_connections", refuse_connections, 2, false},
+    {"take_all_connections", take_all_connections, 2, false},
+    {"idle_transaction", idle_transaction, 3, false},
+    {"end_prepared", end_prepared, 6, false},
+    {"vacuum_full", vacuum_full, 3, false},
+    {"alter_table", alter_table, 6, false},
+    {"capture_and_release", capture_and_release, 2, false},
+    {"pause_target", pause_target, 3, false},
+    {"set_target", set_target, 3, false},
+    {"retry_all", retry_all, 2, false},
+    {"replay", replay, 3, false},
+    {"backfill", backfill, 8, false},
+    {"verify_and_repair", verify_and_repair, 3, false},
+    {"change_w", change_w, 3, false},
+    {"renew_x", renew_x, 5, false},
+    {"fill_disk", fill_disk, 4, true},
+    {"jump_clock", jump_clock, 6, true},
+    {"roll_over", roll_over, 2, true},
 };
 #define FAULT_COUNT (sizeof FAULTS / sizeof FAULTS[0])
 
-static const struct fault *choose(struct dice *dice) {
+static int weight_of(const struct fault *fault, bool has_all) {
+  return fault->on_request && !has_all ? 0 : fault->weight;
+}
+
+static const struct fault *choose(struct dice *dice, bool has_all) {
   int all = 0;
   for (size_t i = 0; i < FAULT_COUNT; i++)
-    all += FAULTS[i].weight;
+    all += weight_of(&FAULTS[i], has_all);
   int left = dice_roll(dice, all);
   size_t i = 0;
-  while ((left -= FAULTS[i].weight) > 0)
+  while ((left -= weight_of(&FAULTS[i], has_all)) > 0)
     i++;
   return &FAULTS[i];
 }
 
 void fault_happen(struct fault_scene *scene, const char *only) {
-  const struct fault *fault = choose(&scene->dice);
+  const struct fault *fault = choose(&scene->dice, scene->stage->has_all);
   for (size_t i = 0; only != NULL && i < FAULT_COUNT; i++)
     if (strcmp(FAULTS[i].name, only) == 0)
       fault = &FAULTS[i];

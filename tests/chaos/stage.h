@@ -15,6 +15,8 @@
 #define RELAYS 4     /* processes of `rowrelay run`; */
 #define RELAY_OF_X 3 /* this one delivers to targets x and w, and nothing else does; */
 
+#define DISK_BYTES (4ULL << 30) /* of a server, where it has a disk of its own; chaos.sh mounts it */
+
 /* Shared by all processes of a run. */
 struct shared {
   atomic_bool writing;       /* writers are to write */
@@ -34,6 +36,8 @@ struct stage {
   const char *program; /* rowrelay */
   uint64_t seed;
   double seconds;
+  long source_offset; /* where the source has a clock of its own: seconds by which it is ahead until there is peace */
+  bool has_all;       /* those faults too that happen on request only */
   struct shared *shared;
 };
 

@@ -130,8 +130,8 @@ static void note_row(struct seen *now_seen, const PGresult *rows, int row) {
     now_seen->n[*table == 'l' ? 0 : *table == 'n' ? 1 : 2][key] = strtoll(PQgetvalue(rows, row, 2), NULL, 10);
 }
 
-/* Writes what has changed since the last look: table, key, n ("0": it has no row). */
-static void note_changes(FILE *file, struct seen *before, const PGresult *rows) {
+/* Writes what has changed since the last look: table, key, n ("0": it has no row), when the look began and ended. */
+static void note_changes(FILE *file, struct seen *before, const PGresult *rows, double began) {
   static const char *const NAMES[] = {"list", "nest", "churn"};
   static struct seen after;
   memset(&after, 0, sizeof after);
@@ -140,7 +140,7 @@ static void note_changes(FILE *file, struct seen *before, const PGresult *rows) 
   for (int table = 0; table < 3; table++)
     for (int key = 0; key < MOST_KEYS; key++)
       if (after.n[table][key] != before->n[table][key])
-        fprintf(file, "%s %d %lld\n", NAMES[table], key, after.n[table][key]);
+        fprintf(file, "%s %d %lld %.6f %.6f\n", NAMES[table], key, after.n[table][key], began, now());
   *before = after;
 }
 
@@ -167,9 +167,10 @@ static _Noreturn void watch(const struct stage *stage, const char *name) {
       PQfinish(connection);
       connection = stage_connect(stage, "target", name);
     }
+    double began = now();
     PGresult *reply = PQexec(connection, WATCHED);
     if (PQresultStatus(reply) == PGRES_TUPLES_OK)
-      note_changes(rows, &seen, reply);
+      note_changes(rows, &seen, reply, began);
     PQclear(reply);
     for (int i = 0; counts && i < 4; i++) {
       note_sum(sums, connection);
@@ -191,6 +192,11 @@ void targets_watch(const struct stage *stage) {
 
 /* ---- a copy ------------------------------------------------------------------------------------------------------ */
 
+/* How long to wait for a statement or a command: in peace they end, however busy the machine is. */
+static const char *patience(const struct stage *stage) {
+  return atomic_load(&stage->shared->healthy) ? "300" : "25";
+}
+
 /* The command goes through the network that fails; it continues where it was. */
 static bool copy_tables(const struct stage *stage, const char *name) {
   char conninfo[512];
@@ -198,9 +204,9 @@ static bool copy_tables(const struct stage *stage, const char *name) {
            stage->dir);
   for (int tries = 0; tries < 3; tries++)
     if (run_program(stage, "copy",
-                    (const char *const[]){"/usr/bin/timeout", "25", stage->program, "-d", conninfo, "backfill",
-                                          "work.list", "work.bank", "work.churn", "work.nest", "work.ledger", "--to",
-                                          name, NULL}) == 0)
+                    (const char *const[]){"/usr/bin/timeout", patience(stage), stage->program, "-d", conninfo,
+                                          "backfill", "work.list", "work.bank", "work.churn", "work.nest",
+                                          "work.ledger", "--to", name, NULL}) == 0)
       return true;
   return false;
 }
@@ -208,7 +214,7 @@ static bool copy_tables(const struct stage *stage, const char *name) {
 bool target_renew(const struct stage *stage, const char *name) {
   PGconn *source = stage_connect(stage, "source", "work");
   PGconn *server = stage_connect(stage, "target", "postgres");
-  bool ok = try_sql(source, "set statement_timeout to '30s'") &&
+  bool ok = try_sql(source, "set statement_timeout to '%ss'", patience(stage)) &&
             (ask(source, "select count(*) from rowrelay.targets where name = '%s'", name) == 0 ||
              try_sql(source, "select rowrelay.drop_target('%s')", name));
   ok = ok && try_sql(server, "drop database if exists %s with (force)", name) &&

@@ -20,6 +20,8 @@ struct writer {
   struct dice dice;
   PGconn *connection;
   FILE *history;
+  FILE *times;
+  double began; /* the first step of the transaction at hand; 0: there was none */
   int number;
   int count;           /* of tokens so far */
   char tokens[TOKENS]; /* of the transaction at hand */
@@ -86,6 +88,8 @@ static void write_step(struct writer *writer, const char *token, char *text, siz
 
 /* Runs a step, and notes its token if it has written. */
 static bool step_with(struct writer *writer, const char *statement, const char *token) {
+  if (writer->began == 0)
+    writer->began = now();
   PGresult *result = PQexec(writer->connection, statement);
   bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
   if (ok && *PQgetvalue(result, 0, 0) == 't' && strlen(writer->tokens) + strlen(token) + 2 < TOKENS) {
@@ -107,10 +111,14 @@ static bool step(struct writer *writer) {
 /* ---- transactions ------------------------------------------------------------------------------------------------ */
 
 static void note(struct writer *writer, const char *outcome) {
-  if (writer->tokens[0] != '\0')
+  if (writer->tokens[0] != '\0') {
     fprintf(writer->history, "%s%s\n", outcome, writer->tokens);
+    fprintf(writer->times, "%.6f %.6f%s\n", writer->began, now(), writer->tokens);
+  }
   fflush(writer->history);
+  fflush(writer->times);
   writer->tokens[0] = '\0';
+  writer->began = 0;
 }
 
 /* Ends a transaction with this statement, and notes what became of it. */
@@ -233,6 +241,8 @@ static _Noreturn void write_until_over(const struct stage *stage, int number) {
   struct writer writer = {.stage = stage, .number = number, .dice = dice_of(stage->seed, name)};
   snprintf(name, sizeof name, "acked.%d", number);
   writer.history = stage_file(stage, name, "w");
+  snprintf(name, sizeof name, "times.%d", number);
+  writer.times = stage_file(stage, name, "w");
   while (!atomic_load(&stage->shared->over)) {
     if (!atomic_load(&stage->shared->writing)) {
       pause_for(0.02);
@@ -244,6 +254,7 @@ static _Noreturn void write_until_over(const struct stage *stage, int number) {
     pause_for(dice_seconds(&writer.dice, 0, 0.02));
   }
   fclose(writer.history);
+  fclose(writer.times);
   exit(0);
 }
 
@@ -264,8 +275,10 @@ void workload_resolve(const struct stage *stage) {
 
 void workload_trickle(const struct stage *stage, double seconds) {
   FILE *history = stage_file(stage, "acked.trickle", "w");
+  FILE *times = stage_file(stage, "times.trickle", "w");
   FILE *late = stage_file(stage, "late", "w");
-  struct writer writer = {.stage = stage, .number = 99, .dice = dice_of(stage->seed, "trickle"), .history = history};
+  struct writer writer = {
+      .stage = stage, .number = 99, .dice = dice_of(stage->seed, "trickle"), .history = history, .times = times};
   reconnect(&writer);
   PGconn *target = stage_connect(stage, "target", "m");
   for (double until = now() + seconds; now() < until;) {
@@ -291,5 +304,6 @@ void workload_trickle(const struct stage *stage, double seconds) {
   PQfinish(target);
   PQfinish(writer.connection);
   fclose(late);
+  fclose(times);
   fclose(history);
 }

@@ -1,7 +1,7 @@
 /*
  * workload: applications at work. Each writer is a process that runs transactions of random steps (functions of
  * workload.sql) until it is told to stop, and notes in DIR/acked.N what became of each: "ok", "failed" or "unknown",
- * and the tokens that it wrote.
+ * and the tokens that it wrote; and in DIR/times.N when its first write began, when its end was known, and its tokens.
  */
 #ifndef ROWRELAY_CHAOS_WORKLOAD_H
 #define ROWRELAY_CHAOS_WORKLOAD_H
