@@ -342,6 +342,67 @@ static void renew_x(struct fault_scene *s) {
   atomic_store(&s->stage->shared->renewing, false);
 }
 
+/* ---- functions that are cancelled -------------------------------------------------------------------------------- */
+
+/* Whatever becomes of each of them, the targets have in the end what they should. */
+static const char *const FUNCTIONS[] = {
+    "rowrelay.capture_table('work.spare', target => 'w', create_table => true)",
+    "rowrelay.release_table('work.spare')",
+    "rowrelay.capture_table('work.list', before => 'full')",
+    "rowrelay.route('work.churn', 'm', create_table => true)",
+    "rowrelay.route('work.bank', 'w', create_table => true)",
+    "rowrelay.unroute('work.churn', 'w')",
+    "rowrelay.discard('work.list', 'w')",
+    "rowrelay.pause('l')",
+    "rowrelay.resume('l')",
+    "rowrelay.set_target('m', options => '{\"batch_rows\": 30}')",
+    "rowrelay.retry('m')",
+    "rowrelay.replay('file', now() - interval '3 s')",
+    "rowrelay.backfill('work.list', 'm', copy => false)",
+    "rowrelay.backfill('work.nest', 'l', copy => false)",
+    "rowrelay.rebuild('team', '{1,2,3}')",
+    "rowrelay.maintain()",
+    "rowrelay.index_closed_days()",
+    "rowrelay.seal_next()",
+    "rowrelay.seal_days()",
+    "rowrelay.verify_log()",
+    "rowrelay.tick(at_once => true)",
+    "rowrelay.changes_since('', 200)",
+    "rowrelay.history_of('work.list', '1')",
+    "rowrelay.search('w1', 'work.list')",
+    "rowrelay.as_of(null::work.list, now())",
+    "rowrelay.prune()",
+};
+#define FUNCTION_COUNT ((int)(sizeof FUNCTIONS / sizeof FUNCTIONS[0]))
+
+/* A session that was cancelled holds nothing any more. */
+static void check_session(const struct fault_scene *s, PGconn *source, const char *function) {
+  if (ask(source, "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'") <= 0)
+    return;
+  FILE *file = stage_file(s->stage, "crashed", "a");
+  fprintf(file, "a lock is left by %s\n", function);
+  fclose(file);
+}
+
+static void cancel_functions(struct fault_scene *s) {
+  PGconn *source = stage_try(s->stage, "source", "work");
+  for (int left = 20; source != NULL && left > 0; left--) {
+    const char *function = FUNCTIONS[dice_roll(&s->dice, FUNCTION_COUNT) - 1];
+    if (strstr(function, "maintain") != NULL)
+      (void)try_sql(source, "delete from rowrelay.job");
+    (void)try_sql(source, "set statement_timeout to %d", dice_roll(&s->dice, dice_chance(&s->dice, 50) ? 8 : 120));
+    bool is_done = try_sql(source, "select * from %s", function);
+    (void)try_sql(source, "set statement_timeout to 0");
+    check_session(s, source, function);
+    say("%s: %s", function, is_done ? "done" : "not done");
+  }
+  if (source != NULL) {
+    (void)try_sql(source, "set statement_timeout to '20s'");
+    (void)try_sql(source, "select rowrelay.resume('l')");
+  }
+  PQfinish(source);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The last ones happen on request only: by name, or with ALL. */
@@ -380,6 +441,7 @@ static const struct fault {
     {"fill_disk", fill_disk, 4, true},
     {"jump_clock", jump_clock, 6, true},
     {"roll_over", roll_over, 2, true},
+    {"cancel_functions", cancel_functions, 4, true},
 };
 #define FAULT_COUNT (sizeof FAULTS / sizeof FAULTS[0])
 
