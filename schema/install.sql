@@ -475,6 +475,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/changed_texts.sql
 \ir views/history_indexes.sql
 \ir functions/backfill/backfill_lock.sql
+\ir functions/backfill/backfill_stranger.sql
 \ir views/backfills.sql
 \ir views/status.sql
 \ir partitions.sql

@@ -17,7 +17,7 @@ select c.relation,
        b.registered_at,
        b.started_at,
        b.finished_at,
-       b.note
+       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end, b.note) as note
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target

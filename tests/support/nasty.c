@@ -145,8 +145,10 @@ static void add_table(struct author *author, int t) {
     type = NUMERIC;
   author->kinds[t] = kind;
   author->types[t] = type;
-  snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'",
-           TYPE_NAMES[type]);
+  snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'%s",
+           TYPE_NAMES[type],
+           kind != RANGES && kind != PARTS && chance(author, 15) ? ", twice int generated always as (n * 2) stored"
+                                                                 : "");
   switch (kind) {
   case KEYED:
     add(author, "create table nasty.t%d (%s, primary key (id))", t, columns);
@@ -183,12 +185,13 @@ static void add_reference(struct author *author, int t) {
   int other = chance(author, 30) ? t : some_table(author);
   if (author->types[other] != author->types[t])
     other = t;
-  add(author, "alter table nasty.t%d add column r %s", t, TYPE_NAMES[author->types[t]]);
+  add(author, "alter table nasty.t%d add column r %s%s", t, TYPE_NAMES[author->types[t]],
+      author->types[t] <= FLOAT && chance(author, 30) ? " default 1" : "");
   if (!chance(author, 30))
     return;
   add(author, "alter table nasty.t%d add foreign key (r) references nasty.t%d (id) on delete %s on update %s%s", t,
-      other, ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "cascade", "set null", "no action"),
-      ONE_OF(author, "", "", " deferrable initially deferred"));
+      other, ONE_OF(author, "cascade", "set null", "set default", "no action"),
+      ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "", "", " deferrable initially deferred"));
 }
 
 static void add_capture(struct author *author, int t) {
@@ -225,6 +228,10 @@ static const char *number_near(struct author *author, const char *near) {
 
 static const char *name_of(struct author *author, int t, char *text, size_t size) {
   const char *part = "";
+  if (chance(author, 8)) {
+    snprintf(text, size, "nasty.v%d", t);
+    return text;
+  }
   if (chance(author, 15) && (author->kinds[t] == RANGES || author->kinds[t] == PARTS))
     part = ONE_OF(author, "_low", "_high");
   else if (chance(author, 15) && author->kinds[t] == HASHES)
@@ -363,10 +370,11 @@ static void write_merge(struct author *author, const char *table, int t, char *t
   snprintf(text, size,
            "merge into %s as t using (select %s as i, %d as g from generate_series(1, 5) as i) as w on t.id = w.i "
            "when matched and t.n > %d then delete when matched then update set %s "
-           "when not matched then insert (id, g, n) values (w.i, w.g, %s)",
+           "when not matched then insert (id, g, n) values (w.i, w.g, %s)%s",
            table, as_id(author, t, "i"), roll(&author->dice, 2), roll(&author->dice, 5),
            ONE_OF(author, "n = coalesce(t.n, 0) + 1", "n = coalesce(t.n, 0) + 1", "id = w.i", "g = w.g"),
-           number(author, as_number(author, t, "w.i")));
+           number(author, as_number(author, t, "w.i")),
+           author->version >= 170000 && chance(author, 30) ? " when not matched by source then delete" : "");
 }
 
 /* A statement that writes; `near` is an expression for the number of a row at hand, or "". */
@@ -407,7 +415,10 @@ static void write_one(struct author *author, const char *near, char *text, size_
 /* The same in a block of PL/pgSQL, where it may fail, or be undone. */
 static void write_nested(struct author *author, const char *near, char *text, size_t size) {
   char one[LONG];
-  write_one(author, near, one, sizeof one);
+  if (chance(author, 3))
+    snprintf(one, sizeof one, "truncate nasty.t%d", some_table(author));
+  else
+    write_one(author, near, one, sizeof one);
   if (chance(author, 15))
     snprintf(text, size, "begin %s; raise exception 'undone'; exception when others then null; end;", one);
   else
@@ -425,36 +436,69 @@ static void add_function(struct author *author, int f) {
       f, body);
 }
 
+/* One that ends transactions of its own. */
+static void add_procedure(struct author *author) {
+  char one[LONG + 100];
+  char more[LONG + 100];
+  write_nested(author, "", one, sizeof one);
+  write_nested(author, "", more, sizeof more);
+  add(author, "create procedure nasty.p() language plpgsql as $f$ begin %s %s; %s end $f$", one,
+      ONE_OF(author, "commit", "commit and chain", "rollback"), more);
+}
+
+/* What a trigger before a row makes of the row, or of the statement. */
+static const char *change_of(struct author *author) {
+  return ONE_OF(author, "if tg_op <> 'DELETE' then new.n := new.n + 1; this := new; end if;",
+                "if tg_op = 'INSERT' and new.n = 3 then return null; end if;",
+                "if tg_op = 'UPDATE' then new.id := old.id; this := new; end if;",
+                "if tg_op <> 'DELETE' then new.g := 3 - new.g; this := new; end if;",
+                "if found then return null; end if;");
+}
+
+/* How often it fires, and what runs then: for a row, for a statement, or for each row of a statement. */
+enum firing { ROW, LAST, STATEMENT, MOVED };
+
 static void add_trigger(struct author *author, int number_of_it) {
+  static const char *const EACH[] = {"row", "row", "statement", "statement"};
   int t = some_table(author);
-  bool before = chance(author, 45);
-  bool by_row = chance(author, 80);
+  enum firing firing = chance(author, 70) ? ROW : chance(author, 40) ? LAST : chance(author, 50) ? MOVED : STATEMENT;
+  bool by_row = firing == ROW || firing == LAST;
+  bool before = (firing == ROW || firing == STATEMENT) && chance(author, 50);
+  const char *near = firing == STATEMENT ? "" : "num";
+  const char *event = ONE_OF(author, "insert", "update", "delete", "insert or update", "insert or update or delete");
+  const char *referencing = "";
+  char table[40];
   char body[LONG + 100];
   char more[LONG + 100] = "";
-  const char *near = by_row ? "num" : "";
+  char start[300] = "";
+  if (firing == MOVED) {
+    event = ONE_OF(author, "insert", "update", "delete");
+    referencing = event[0] == 'd' ? "referencing old table as moved" : "referencing new table as moved";
+    snprintf(start, sizeof start, "for this in select * from moved loop num := %s;", as_number(author, t, "this.id"));
+  } else if (by_row) {
+    snprintf(start, sizeof start,
+             "if tg_op = 'DELETE' then this.id := old.id; else this.id := new.id; end if; num := %s;",
+             as_number(author, t, "this.id"));
+  } else if (chance(author, 20)) {
+    event = "truncate";
+  }
   write_nested(author, near, body, sizeof body);
   if (chance(author, 25))
     write_nested(author, near, more, sizeof more);
-  char start[300];
-  snprintf(start, sizeof start,
-           "if tg_op = 'DELETE' then this.id := old.id; else this.id := new.id; end if; num := %s;",
-           as_number(author, t, "this.id"));
-  const char *change = "";
-  if (before && by_row && chance(author, 50))
-    change =
-        ONE_OF(author, "if tg_op <> 'DELETE' then new.n := new.n + 1; this := new; end if;",
-               "if tg_op = 'INSERT' and new.n = 3 then return null; end if;",
-               "if tg_op = 'UPDATE' then new.id := old.id; this := new; end if;", "if found then return null; end if;");
   add(author,
-      "create or replace function nasty.g%d() returns trigger language plpgsql as $f$ declare this %s%d%s; num int; "
-      "begin %s "
-      "if nasty.may_nest() then %s %s end if; %s return %s; end $f$",
-      number_of_it, "nasty.t", t, by_row ? "" : "%rowtype", by_row ? start : "", body, more, change,
+      "create or replace function nasty.g%d() returns trigger language plpgsql as $f$ declare this nasty.t%d%s; num "
+      "int; "
+      "begin %s if nasty.may_nest() then %s %s end if; %s %s return %s; end $f$",
+      number_of_it, t, by_row ? "" : "%rowtype", start, body, more, firing == MOVED ? "end loop;" : "",
+      before && by_row && chance(author, 50) ? change_of(author) : "",
       before && by_row ? "case when tg_op = 'DELETE' then old else new end" : "null");
-  add(author, "create trigger \"%sg%d\" %s %s on nasty.t%d%s for each %s %s execute function nasty.g%d()",
-      ONE_OF(author, "", "", "!!", " "), number_of_it, before ? "before" : "after",
-      ONE_OF(author, "insert", "update", "delete", "insert or update", "insert or update or delete"), t,
-      author->kinds[t] == PARENT && chance(author, 30) ? "_child" : "", by_row ? "row" : "statement", "", number_of_it);
+  do
+    name_of(author, t, table, sizeof table);
+  while (strstr(table, ".v") != NULL);
+  add(author, "create %strigger \"%sg%d\" %s %s on %s %s %s for each %s execute function nasty.g%d()",
+      firing == LAST ? "constraint " : "", ONE_OF(author, "", "", "!!", " "), number_of_it, before ? "before" : "after",
+      event, table, firing == LAST ? ONE_OF(author, "deferrable initially deferred", "deferrable") : "", referencing,
+      EACH[firing], number_of_it);
 }
 
 static void add_rule(struct author *author) {
@@ -462,7 +506,8 @@ static void add_rule(struct author *author) {
   int t = some_table(author);
   const char *event = ONE_OF(author, "insert", "update", "delete");
   write_one(author, as_number(author, t, strcmp(event, "delete") == 0 ? "old.id" : "new.id"), one, sizeof one);
-  add(author, "create rule also as on %s to nasty.t%d do also %s", event, t, one);
+  add(author, "create rule of_it as on %s to nasty.t%d%s %s", event, t,
+      ONE_OF(author, " do also", " do also", " where g = 1 do instead"), one);
 }
 
 /* ---- the story --------------------------------------------------------------------------------------------------- */
@@ -482,9 +527,17 @@ static void add_deeds(struct author *author, int count) {
       add(author, "%s",
           ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
                  "select from nasty.t2 where n < 4 for no key update", "set constraints all immediate",
-                 "set constraints all deferred", "release a"));
+                 "set constraints all deferred", "release a", "set local session_replication_role = replica",
+                 "set local session_replication_role = origin",
+                 "declare c cursor for select * from nasty.t1 for update", "fetch 2 from c",
+                 "update nasty.t1 set n = n + 1 where current of c", "delete from nasty.t1 where current of c"));
     if (chance(author, 4)) {
-      add(author, "truncate nasty.t%d%s", some_table(author), ONE_OF(author, "", " cascade"));
+      add(author, "truncate %snasty.t%d%s", ONE_OF(author, "", "", "only "), some_table(author),
+          ONE_OF(author, "", " cascade"));
+      continue;
+    }
+    if (chance(author, 4)) {
+      add(author, "call nasty.p()");
       continue;
     }
     write_one(author, "", one, sizeof one);
@@ -524,6 +577,10 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
         as_id(&author, t, "i"), roll(&author.dice, 6));
   for (int f = 1; f <= FUNCTIONS; f++)
     add_function(&author, f);
+  for (int t = 1; t <= TABLES; t++)
+    add(&author, "create view nasty.v%d as select * from nasty.t%d%s", t, t,
+        ONE_OF(&author, "", " where n < 4", " where g = 1 with check option"));
+  add_procedure(&author);
   int triggers = 1 + roll(&author.dice, 4);
   for (int g = 1; g <= triggers; g++)
     add_trigger(&author, g);

@@ -26,10 +26,13 @@ begin
     raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
       using errcode = 'active_sql_transaction', hint = 'Commit first, and call it by itself.';
   end if;
-  -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
-  if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
+  -- One at a time, so that ticks are in order and each one sees the previous one. Nobody else has the right to lock this
+  -- table so, and unlike a row's lock this one writes nothing.
+  begin
+    lock table rowrelay.tick in share update exclusive mode nowait;
+  exception when lock_not_available then
     return 0;
-  end if;
+  end;
   select t.* into last from rowrelay.tick t order by t.id desc limit 1;
 
   if last.indexed_to is not null then

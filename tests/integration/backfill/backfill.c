@@ -280,6 +280,33 @@ Test(backfill, a_row_that_somebody_writes_is_not_read_and_nothing_is_held_meanwh
   fixture_end(&f);
 }
 
+Test(backfill, a_role_without_rights_that_stops_a_backfill_is_named) {
+  struct fixture f;
+  const char *output;
+  backfilled_begin(&f, "backfill_stranger", 100);
+  int64_t id = backfilled_registered(&f, "item", "null");
+  sql(f.at_source, "create role backfill_stranger login");
+  PGconn *stranger = connect_to(f.source, "user=backfill_stranger");
+  sql(stranger,
+      "select pg_advisory_lock_shared(rowrelay_lock, %lld) from (values (x'726f7762'::integer)) as v "
+      "(rowrelay_lock)",
+      (long long)id);
+  cr_assert_eq(rowrelay(&f, &output, NULL, "status", NULL), 0);
+  cr_assert_not_null(strstr(output, "backfill of public.item: 0 %, process "), "%s", output);
+  cr_assert_not_null(strstr(output, " of user backfill_stranger, which may not run backfills, holds its lock: select "
+                                    "pg_terminate_backend("),
+                     "%s", output);
+  /* the statement is one that works */
+  sql(f.at_source, "select pg_terminate_backend(driver) from rowrelay.backfills");
+  PQfinish(stranger);
+  wait_until(f.at_source, "0", PATIENCE, "select count(driver) from rowrelay.backfills");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.backfills"), "");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  mirrored_same(&f, "item");
+  sql(f.at_source, "drop role backfill_stranger");
+  fixture_end(&f);
+}
+
 Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
   struct fixture f;
   backfilled_begin(&f, "backfill_read", 100);

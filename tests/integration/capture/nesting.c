@@ -3,6 +3,7 @@
  * a look at what comes of each (retold.h); and facts.
  *
  *     ROWRELAY_SEEDS=5000 TEST='nesting/the_log_replayed*' tests/check.sh build build/rowrelay     so many new ones
+ *     ROWRELAY_FIRST=100000 …                                                                      from that one on
  *     ROWRELAY_SEED=1234 …                                                                         that one alone
  */
 #include <criterion/criterion.h>
@@ -21,12 +22,15 @@ Test(nesting, the_log_replayed_and_a_mirror_give_the_tables_whatever_nests, .tim
   struct retold retold;
   const char *one = getenv("ROWRELAY_SEED");
   const char *many = getenv("ROWRELAY_SEEDS");
+  const char *from = getenv("ROWRELAY_FIRST");
   fixture_begin(&f, "nesting_replay");
   retold_begin(&retold, &f);
   if (one != NULL) {
     retold_tell(&retold, (unsigned int)strtoul(one, NULL, 10));
   } else {
-    unsigned int first = many == NULL ? 1 : (unsigned int)time(NULL);
+    unsigned int first = from != NULL   ? (unsigned int)strtoul(from, NULL, 10)
+                         : many == NULL ? 1
+                                        : (unsigned int)time(NULL);
     unsigned int count = many == NULL ? USUAL_SEEDS : (unsigned int)strtoul(many, NULL, 10);
     for (unsigned int i = 0; i < count; i++)
       retold_tell(&retold, first + i);

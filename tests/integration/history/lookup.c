@@ -211,6 +211,26 @@ Test(lookup, a_process_that_ticks_is_not_waited_for_by_another) {
   fixture_end(&f);
 }
 
+Test(lookup, a_role_without_rights_cannot_stop_ticks) {
+  struct fixture f;
+  begin(&f, "lookup_stranger");
+  sql(f.at_source, "create role lookup_stranger login; create role lookup_reader login; "
+                   "grant usage on schema rowrelay to lookup_reader; grant select on rowrelay.tick to lookup_reader");
+  PGconn *stranger = connect_to(f.source, "user=lookup_stranger");
+  PGconn *reader = connect_to(f.source, "user=lookup_reader");
+  sql(stranger, "select pg_advisory_lock_shared(x'726f7774'::integer, 0)");
+  sql(reader, "begin; lock rowrelay.tick in access share mode");
+  cr_assert_str_eq(sql_fails(stranger, "begin; lock rowrelay.tick in access share mode"), "42501");
+  change(f.at_source, 1);
+  tick(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) > 0 from rowrelay.tick"), "t");
+  PQfinish(stranger);
+  cr_assert_str_eq(sql_fails(reader, "lock rowrelay.tick in share update exclusive mode"), "42501");
+  PQfinish(reader);
+  sql(f.at_source, "drop owned by lookup_reader; drop role lookup_stranger, lookup_reader");
+  fixture_end(&f);
+}
+
 Test(lookup, a_tick_is_refused_where_it_would_be_wrong) {
   struct fixture f;
   begin(&f, "lookup_refused");

@@ -1628,10 +1628,13 @@ begin
     raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
       using errcode = 'active_sql_transaction', hint = 'Commit first, and call it by itself.';
   end if;
-  -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
-  if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
+  -- One at a time, so that ticks are in order and each one sees the previous one. Nobody else has the right to lock this
+  -- table so, and unlike a row's lock this one writes nothing.
+  begin
+    lock table rowrelay.tick in share update exclusive mode nowait;
+  exception when lock_not_available then
     return 0;
-  end if;
+  end;
   select t.* into last from rowrelay.tick t order by t.id desc limit 1;
 
   if last.indexed_to is not null then
@@ -15786,6 +15789,22 @@ create or replace function rowrelay.backfill_lock() returns integer
 language sql immutable as $$
   select x'726f7762'::integer
 $$;
+-- Purpose:    names who keeps everybody from a backfill without being at work on it: anybody who may log in can take an
+--             advisory lock, such as that of a backfill's driver (rowrelay.backfill_lock)
+-- Parameters: number of a backfill
+-- Result:     for people: the sessions that hold the lock and may not run backfills; null: there are none
+create or replace function rowrelay.backfill_stranger(backfill_id integer) returns text
+language sql stable as $$
+  select format('process %s of user %s, which may not run backfills, holds its lock: select pg_terminate_backend(%s)',
+                l.pid, a.usename, l.pid)
+    from pg_catalog.pg_locks l
+    join pg_catalog.pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'advisory' and l.classid = rowrelay.backfill_lock()::oid and l.objid = backfill_id::oid
+     and l.objsubid = 2 and l.granted
+     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database())
+     and not pg_catalog.has_function_privilege(a.usesysid, 'rowrelay.backfill_step(integer,integer)', 'execute')
+   order by l.pid limit 1
+$$;
 -- Backfills: the progress of each, which process works on it, and what it waits for.
 create or replace view rowrelay.backfills as
 select c.relation,
@@ -15805,7 +15824,7 @@ select c.relation,
        b.registered_at,
        b.started_at,
        b.finished_at,
-       b.note
+       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end, b.note) as note
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
