@@ -339,8 +339,8 @@ Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
 Test(backfill, a_row_that_changes_between_the_look_and_the_lock_is_read_as_it_is_then) {
   struct fixture f;
   backfilled_begin(&f, "backfill_between", 10);
-  sql(f.at_source,
-      "create function halt() returns bool language sql volatile as 'select pg_advisory_lock_shared(1) is not null'");
+  sql(f.at_source, "create function halt() returns bool language sql volatile set lock_timeout = 0 as 'select "
+                   "pg_advisory_lock_shared(1) is not null'");
   int64_t id = backfilled_registered(&f, "item", "'case when id between 5 and 9 then halt() else true end'");
   PGconn *holder = connect_to(f.source, NULL);
   PGconn *reader = connect_to(f.source, NULL);
