@@ -1628,8 +1628,8 @@ begin
     raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
       using errcode = 'active_sql_transaction', hint = 'Commit first, and call it by itself.';
   end if;
-  -- One at a time, so that ticks are in order and each one sees the previous one. Nobody else has the right to lock this
-  -- table so, and unlike a row's lock this one writes nothing.
+  -- One at a time, so that ticks are in order and each one sees the previous one. Nobody else has the right to lock the
+  -- table so, and unlike a row's lock it writes nothing.
   begin
     lock table rowrelay.tick in share update exclusive mode nowait;
   exception when lock_not_available then
