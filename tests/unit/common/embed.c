@@ -89,7 +89,7 @@ Test(embed, the_number_of_a_lock_stands_in_one_file) {
   for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++)
     if (SCHEMA_FILES[i].migration == 0)
       count += numbers_of_locks(SCHEMA_FILES[i].text);
-  cr_assert_eq(count, 2);
+  cr_assert_eq(count, 1);
 }
 
 static void is_ascii(const char *text, const char *path) {
