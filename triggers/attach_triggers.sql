@@ -16,25 +16,15 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
-  present    text[];
 begin
-  -- A table that was a partition may have a trigger left from that time.
-  anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
-  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE. Whether
-  -- there is a row filter may just have changed.
-  present := array(select o.name from rowrelay.own_triggers(capture) o where o.relation = capture.relation);
-  was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
-             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always
-                          and o.relation = any (tables))
-                  or '!rowrelay_truncate' <> all (present)
-                  or '!rowrelay' <> all (present)
-                     and not present @> '{!rowrelay_insert,!rowrelay_delete,!rowrelay_update,!rowrelay_update_in,'
-                                        '!rowrelay_update_out}');
+  -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
+  anew := anew or exists (select from rowrelay.other_triggers(capture, tables))
+          or rowrelay.has_surplus_triggers(capture, tables);
+  was_cut := rowrelay.has_lost_triggers(capture, tables);
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.triggers_to_create(capture, tables, anew) w;
-  locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
-                             where not o.is_always and o.relation = any (tables));
+  locked := locked || array(select t.relation from rowrelay.triggers_to_set(capture, tables) t);
   if cardinality(locked) = 0 then
     return 0;
   end if;
@@ -60,12 +50,7 @@ begin
               hint = 'Move it into a function, and pass the row''s columns to it.';
     end;
   end loop;
-  -- Fire also under session_replication_role = replica, which tools that load data set.
-  for statement in
-    select format('alter table %s enable always trigger %I', o.relation, o.name)
-      from rowrelay.triggers_on(capture, tables) o
-     where not o.is_always and o.relation = any (tables)
-  loop
+  for statement in select t.statement from rowrelay.triggers_to_set(capture, tables) t loop
     execute statement;
     made := made + 1;
   end loop;

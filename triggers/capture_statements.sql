@@ -9,7 +9,7 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null) returns setof text
+  create_table boolean default null, create_like text default null, per text default null) returns setof text
 language plpgsql security definer as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
@@ -25,7 +25,7 @@ begin
   begin
     select s.* into stored
       from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin,
-                                  reset, next_id) as s;
+                                  reset, next_id, per) as s;
     was := stored.was;
     capture := stored.capture;
     if target is not null then
@@ -41,7 +41,8 @@ begin
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
     anew := was.id is not null and was.row_filter is distinct from capture.row_filter
-            or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)));
+            or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)))
+            or rowrelay.has_surplus_triggers(capture, rowrelay.captured_tables(capture));
     statements := statements || rowrelay.trigger_function(capture);
     if anew then
       statements := statements || array(select format('drop trigger if exists %I on %s', t.name, t.relation)
@@ -49,8 +50,11 @@ begin
     end if;
     statements := statements
       || array(select t.statement from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t)
-      || array(select format('alter table %s enable always trigger %I', t.relation, t.name)
-                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t);
+      || array(select rowrelay.trigger_setting(t.relation, t.name, t.state)
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t
+                where t.state <> 'O')
+      || array(select t.statement from rowrelay.triggers_to_set(capture, rowrelay.captured_tables(capture)) t
+                where not anew);
     raise exception using errcode = 'RR000';
   exception when sqlstate 'RR000' then
     null; -- all of it is undone

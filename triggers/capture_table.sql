@@ -13,17 +13,22 @@
 --             lock_wait: how long to try for the lock
 --             target: also route the table there; create_table: create the table there; create_like: how; see
 --               rowrelay.route()
+--             per: row (the default), or statement: capture each statement as a whole, which costs less for many rows.
+--               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
 --             security that hides rows, and of partitions that may share keys.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
---             children share one; unknown columns; no lock within lock_wait. Then nothing has changed.
+--             children share one; unknown columns; per statement is
+--             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then
+--             nothing has changed.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null, create_like text default null) returns integer
+  target text default null, create_table boolean default null, create_like text default null, per text default null)
+  returns integer
 language plpgsql security definer as $$
 declare
   stored  record;
@@ -33,7 +38,7 @@ declare
 begin
   select s.* into stored
     from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
-                                null) as s;
+                                null, per) as s;
   was := stored.was;
   capture := stored.capture;
   begins := was.id is null

@@ -39,6 +39,9 @@ begin
     if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
       execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
     end if;
+    if to_regproc(format('rowrelay.%I', rowrelay.statement_name(capture_id))) is not null then
+      execute format('alter function rowrelay.%I owner to %I', rowrelay.statement_name(capture_id), owner);
+    end if;
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;

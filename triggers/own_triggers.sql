@@ -5,5 +5,5 @@
 create or replace function rowrelay.own_triggers(capture rowrelay.capture, out relation regclass, out name text,
                                                  out is_always boolean, out is_copy boolean) returns setof record
 language sql stable as $$
-  select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
+  select o.relation, o.name, o.state = 'A', o.is_copy from rowrelay.triggers_on(capture, null) as o
 $$;

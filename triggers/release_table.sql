@@ -16,6 +16,7 @@ begin
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
   execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
+  execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
   perform rowrelay.copy_forget(r.capture, r.target)
      from rowrelay.route r where r.capture = capture.id and r.until_id is null;
   update rowrelay.route r set until_id = rowrelay.last_change_id()

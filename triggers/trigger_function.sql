@@ -1,5 +1,6 @@
 -- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if
---             it has one. In language rowrelay the text begins with a plan for the server module, which passes what it
+--             it has one; and of the one that its statement triggers run, if it was wished for. In
+--             language rowrelay the text begins with a plan for the server module, which passes what it
 --             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
 --             there are ordinary rows: see rowrelay.ordinary_body().
 -- Parameters: capture
@@ -19,6 +20,7 @@ begin
              rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',
                     regexp_replace(capture.relation::text, E'\\s', ' ', 'g')),
-             coalesce(body, rowrelay.trigger_body(capture, false))))));
+             coalesce(body, rowrelay.trigger_body(capture, false))))),
+    case when capture.per = 'statement' then rowrelay.statement_function(capture) end);
 end
 $$;

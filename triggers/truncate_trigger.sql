@@ -23,6 +23,8 @@ declare
   is_whole   boolean;
   condition  text;
 begin
+  -- PostgreSQL counts anew from here on: see rowrelay.statement_body()
+  perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
     if tg_relid = any (truncates) is not true then
       return null;

@@ -2,11 +2,12 @@
 --             determined again, and so is one that has lost a column.
 -- Parameters: relation; capture as it is, or with the defaults of a new one; then as for rowrelay.capture_table()
 -- Result:     the capture with its options
--- Errors:     unknown columns; a key without a unique index; before is neither none nor full; mask is not an object
+-- Errors:     unknown columns; a key without a unique index; before is neither none nor full; per is neither row nor
+--             statement, or the table's kind excludes that; mask is not an object
 create or replace function rowrelay.wanted_capture(
   relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb,
     row_filter text,
-  before text, capture_origin boolean) returns rowrelay.capture
+  before text, capture_origin boolean, per text) returns rowrelay.capture
 language plpgsql stable as $$
 declare
   wanted  rowrelay.capture := was;
@@ -54,6 +55,15 @@ begin
   end if;
   wanted.before := coalesce(wanted_capture.before, was.before);
   wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);
+  if per not in ('row', 'statement') then
+    raise exception 'per must be row or statement, not "%"', per using errcode = 'invalid_parameter_value';
+  end if;
+  if per = 'statement' and rowrelay.kind_obstacle(relation) is not null then
+    raise exception 'table % cannot be captured by statement: %', relation, rowrelay.kind_obstacle(relation)
+      using errcode = 'wrong_object_type',
+            hint = 'Capture it by row, as is the default.';
+  end if;
+  wanted.per := coalesce(wanted_capture.per, was.per);
   return wanted;
 end
 $$;

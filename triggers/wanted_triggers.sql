@@ -3,13 +3,15 @@
 --             that they fire before the table's own triggers, which may change the row again: an earlier write must be
 --             captured first.
 -- Parameters: capture
--- Result:     table, trigger name, CREATE TRIGGER statement
+-- Result:     table; trigger name; CREATE TRIGGER statement; state: A: always enabled; O: as usual; R: only under
+--             session_replication_role = replica; D: never, see rowrelay.stand_alone()
 create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
-                                                    out statement text) returns setof record
+                                                    out statement text, out state "char") returns setof record
 language plpgsql as $$
 declare
   old_passes text;
   new_passes text;
+  by_statement constant boolean := rowrelay.is_by_statement(capture);
   has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
 begin
   if capture.row_filter is not null then
@@ -35,16 +37,30 @@ begin
     select m.relation::regclass, t.name,
            format('create trigger %I after %s on %s for each row %s execute function rowrelay.%I(%s)',
                   t.name, t.event, m.relation::regclass, 'when ' || t.condition, 'capture_' || capture.id,
-                  quote_literal(t.argument))
+                  quote_literal(t.argument)),
+           (case when by_statement then 'R' else 'A' end)::"char"
       from member m cross join row_trigger t
      where m.relation = capture.relation or not has_parts
     union all
     select m.relation::regclass, t.name,
            format('create trigger %I %s truncate on %s for each statement execute function '
                   'rowrelay.capture_truncate(%L)',
-                  t.name, t.moment, m.relation::regclass, capture.id)
+                  t.name, t.moment, m.relation::regclass, capture.id), 'A'::"char"
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m
-     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
+     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+    union all
+    select capture.relation, t.name,
+           format('create trigger %I after %s on %s referencing %s for each statement execute function rowrelay.%I()',
+                  t.name, t.event, capture.relation, t.tables, rowrelay.statement_name(capture.id)), 'O'::"char"
+      from (values ('!rowrelay_inserted', 'insert', 'new table as rowrelay_new'),
+                   ('!rowrelay_updated', 'update', 'old table as rowrelay_old new table as rowrelay_new'),
+                   ('!rowrelay_deleted', 'delete', 'old table as rowrelay_old')) as t(name, event, tables)
+     where by_statement
+    union all
+    select capture.relation, '!rowrelay_alone',
+           format('create trigger %I after insert on %s referencing new table as rowrelay_new for each row '
+                  'execute function rowrelay.stand_alone(%L)', '!rowrelay_alone', capture.relation, capture.id), 'D'
+     where by_statement;
 end
 $$;

@@ -1,5 +1,6 @@
 /* rowrelay capture: puts triggers on tables, and routes them to a target when one is named. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/array.h"
 #include "cli/call.h"
@@ -97,6 +98,7 @@ static bool capture_table(struct source *source, const struct wanted *wanted, co
                                          .where = option_text(given, "where"),
                                          .before = option_given(given, "before") ? "full" : NULL,
                                          .capture_origin = option_given(given, "capture-origin") ? "true" : NULL,
+                                         .per = option_text(given, "per"),
                                          .lock_wait = option_text(given, "lock-wait"),
                                          .target = target,
                                          .create = option_given(given, "create") ? "true" : NULL,
@@ -141,6 +143,12 @@ static bool run(const struct options *given, struct error *error) {
     error_hint(error, "add: --to TARGET");
     goto done;
   }
+  const char *per = option_text(given, "per");
+  if (per != NULL && strcmp(per, "row") != 0 && strcmp(per, "statement") != 0) {
+    error_set(error, FAILURE_USAGE, "option --per cannot be \"%s\"", per);
+    error_hint(error, "one of: row, statement");
+    goto done;
+  }
   if (!request_check_like(option_text(given, "like"), option_given(given, "create"), error) ||
       !option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
       !wanted_read(&wanted, error) || !call_open(&source, given, error))
@@ -175,6 +183,9 @@ static const struct option OPTIONS[] = {
     {.name = "where", .value = "SQL", .help = "capture only rows that meet this condition"},
     {.name = "before", .help = "also keep the row as it was before an update"},
     {.name = "capture-origin", .help = "also capture what rowrelay itself writes to the table"},
+    {.name = "per",
+     .value = "row|statement",
+     .help = "capture each row (the default), or each statement as a whole: cheaper for many rows"},
     {.name = "reset", .help = "reset the options of a captured table that are not given now"},
     {.name = "dry-run", .help = "print what would be run on the table, as SQL, and change nothing"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get the table's lock"},

@@ -8,7 +8,7 @@
 
 /* The options of a capture, in the order of SETUP_CAPTURE_KEYS; keep and routes follow them and are steps of their own.
  */
-enum { KEY, LANE, COLUMNS, EXCLUDE, MASK, WHERE, BEFORE, ORIGIN, OPTION_COUNT };
+enum { KEY, LANE, COLUMNS, EXCLUDE, MASK, WHERE, BEFORE, ORIGIN, PER, OPTION_COUNT };
 
 struct table {
   struct tree *name;          /* in the file */
@@ -65,6 +65,7 @@ static bool add_requests(struct setup *setup, struct step *step, const struct ta
                 : strcmp(before, "true") == 0 ? "full"
                                               : "none",
       .capture_origin = values[ORIGIN],
+      .per = values[PER],
       .lock_wait = setup->lock_wait,
       .reset = is_reset,
   };

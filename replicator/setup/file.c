@@ -33,6 +33,7 @@ const struct setup_key SETUP_CAPTURE_KEYS[] = {
     {.name = "where", .kind = SETUP_TEXT, .may_be_null = true, .initial = ""},
     {.name = "before", .kind = SETUP_BOOLEAN, .may_be_null = true, .initial = "false"},
     {.name = "capture_origin", .kind = SETUP_BOOLEAN, .may_be_null = true, .initial = "false"},
+    {.name = "per", .kind = SETUP_TEXT, .may_be_null = true, .initial = "row"},
     {.name = "keep", .kind = SETUP_TEXT, .may_be_null = true, .initial = "default"},
     {.name = "routes", .kind = SETUP_OBJECTS, .keys = SETUP_ROUTE_KEYS, .what = "a route"},
     {.name = NULL},

@@ -19,7 +19,7 @@ bool request_capture(struct request *request, const struct capture_wanted *wante
   return request_init(request, &QUERY_cmd_capture,
                       VALUES(wanted->table, wanted->key, wanted->lane, wanted->columns, wanted->exclude, wanted->mask,
                              wanted->where, wanted->before, wanted->capture_origin, wanted->lock_wait,
-                             wanted->reset ? "true" : NULL, wanted->target, wanted->create, wanted->like),
+                             wanted->reset ? "true" : NULL, wanted->target, wanted->create, wanted->like, wanted->per),
                       error);
 }
 
@@ -27,7 +27,7 @@ bool request_capture_statements(struct request *request, const struct capture_wa
   return request_init(request, &QUERY_cmd_capture_statements,
                       VALUES(wanted->table, wanted->key, wanted->lane, wanted->columns, wanted->exclude, wanted->mask,
                              wanted->where, wanted->before, wanted->capture_origin, wanted->reset ? "true" : NULL,
-                             wanted->target, wanted->create, wanted->like),
+                             wanted->target, wanted->create, wanted->like, wanted->per),
                       error);
 }
 

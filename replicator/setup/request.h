@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "source/source.h"
 
-#define REQUEST_MOST_VALUES 14
+#define REQUEST_MOST_VALUES 15
 
 struct request {
   const struct query *query;
@@ -29,6 +29,7 @@ struct capture_wanted {
   const char *where;  /* "": none */
   const char *before; /* "none" or "full" */
   const char *capture_origin;
+  const char *per;
   const char *lock_wait; /* seconds; never NULL */
   const char *target;    /* to route it there too */
   const char *create;

@@ -146,6 +146,14 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.capture
+  add column per text not null default 'row',
+  add constraint per_is_known check (per in ('row', 'statement'));
+comment on column rowrelay.capture.per is
+  'what its triggers are wanted for: row, or statement; a table that cannot be captured by statement has row triggers '
+  'all the same, see rowrelay.statement_obstacle()';
+drop function if exists rowrelay.wanted_triggers(rowrelay.capture);
+
 alter table rowrelay.route
   add column create_like text not null default 'minimal',
   add constraint create_like_is_known check (create_like in ('minimal', 'full'));

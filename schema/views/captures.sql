@@ -17,7 +17,9 @@ select c.relation,
        (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
                                  concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
           from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
-       rowrelay.is_native(c.id) as native
+       rowrelay.is_native(c.id) as native,
+       c.per,
+       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
   from rowrelay.capture c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i

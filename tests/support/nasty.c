@@ -194,6 +194,11 @@ static void add_reference(struct author *author, int t) {
       ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "", "", " deferrable initially deferred"));
 }
 
+/* Others cannot be captured by statement. */
+static bool stands_alone(enum kind kind) {
+  return kind == KEYED || kind == PAIR || kind == UNIQUE || kind == KEYLESS || kind == DEFERRED;
+}
+
 static void add_capture(struct author *author, int t) {
   const char *key = author->kinds[t] == PARTS  ? ", key => '{id}'"
                     : chance(author, 90)       ? ""
@@ -207,8 +212,10 @@ static void add_capture(struct author *author, int t) {
     filter = ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'g = 1 or s <> ''x'' '",
                     author->types[t] > FLOAT ? ", row_filter => 'id <> ''c'' '"
                                              : ", row_filter => 'id <> 3 and s <> ''y'' '");
-  add(author, "select rowrelay.capture_table('nasty.t%d'%s%s%s%s%s)", t, key, lane, filter,
-      chance(author, 20) ? ", before => 'full'" : "", chance(author, 15) ? ", exclude => '{s}'" : "");
+  const char *before = chance(author, 20) ? ", before => 'full'" : "";
+  const char *exclude = chance(author, 15) ? ", exclude => '{s}'" : "";
+  add(author, "select rowrelay.capture_table('nasty.t%d'%s%s%s%s%s%s)", t, key, lane, filter, before, exclude,
+      stands_alone(author->kinds[t]) && chance(author, 50) ? ", per => 'statement'" : "");
   add(author, "select rowrelay.route('nasty.t%d', 'w', create_table => true)", t);
 }
 

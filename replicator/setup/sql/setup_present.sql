@@ -56,10 +56,11 @@ with options as (
                                 then to_json(coalesce(c.row_filter, '')) end),
               (7, 'before', case when $1::boolean or c.before = 'full' then to_json(c.before = 'full') end),
               (8, 'capture_origin', case when $1::boolean or c.capture_origin then to_json(c.capture_origin) end),
-              (9, 'keep', case when c.keep >= interval '100000 years' then to_json('forever'::text)
+              (9, 'per', case when $1::boolean or c.per <> 'row' then to_json(c.per) end),
+              (10, 'keep', case when c.keep >= interval '100000 years' then to_json('forever'::text)
                                when c.keep is not null then to_json(c.keep::text)
                                when $1::boolean then to_json('default'::text) end),
-              (10, 'routes', (select json_object_agg(r.target, r.item order by r.target)
+              (11, 'routes', (select json_object_agg(r.target, r.item order by r.target)
                                 from route_items r where r.capture = c.id))) as v(place, key, value)) as item
     from rowrelay.capture c
     cross join lateral rowrelay.image_columns(c) as i

@@ -129,6 +129,7 @@ begin
     loop
       execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
       execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
+      execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
       return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then

@@ -119,7 +119,7 @@ static void set_up_everything(struct fixture *fixture) {
          "'{\"bulk_bytes\": 2048, \"gzip\": \"true\", \"api_key\": \"${KEY}\"}'); select rowrelay.pause('find')");
   sql(c, "select rowrelay.capture_table('shop.orders', key => '{id}', lane => '{customer}', exclude => '{note}', "
          "mask => '{\"iban\": \"007\", \"total\": 0, \"status\": null}', row_filter => 'customer <> 1 /* : # */', "
-         "before => 'full', capture_origin => true)");
+         "before => 'full', capture_origin => true, per => 'statement')");
   sql(c, "select rowrelay.capture_table('shop.lines', key => '{}', lane => '{}')");
   sql(c, "select rowrelay.capture_table('shop.customers', key => '{id,name}', columns => '{id,phone,name}')");
   sql(c, "select rowrelay.capture_table('shop.\"Odd: {name}\"', mask => '{\"d\": \"yes\"}'); "

@@ -913,6 +913,14 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.capture
+  add column per text not null default 'row',
+  add constraint per_is_known check (per in ('row', 'statement'));
+comment on column rowrelay.capture.per is
+  'what its triggers are wanted for: row, or statement; a table that cannot be captured by statement has row triggers '
+  'all the same, see rowrelay.statement_obstacle()';
+drop function if exists rowrelay.wanted_triggers(rowrelay.capture);
+
 alter table rowrelay.route
   add column create_like text not null default 'minimal',
   add constraint create_like_is_known check (create_like in ('minimal', 'full'));
@@ -4384,6 +4392,7 @@ begin
     loop
       execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
       execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
+      execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
       return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then
@@ -5943,23 +5952,41 @@ begin
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;
+-- Purpose:    returns the name of the function that a capture's statement triggers run
+-- Parameters: capture id
+create or replace function rowrelay.statement_name(capture_id integer) returns text
+language sql immutable as $$ select 'capture_' || capture_id || '_statement' $$;
+-- Purpose:    trigger function of a trigger that is never enabled: PostgreSQL refuses to make a table with a row
+--             trigger that has a transition table a partition or an inheritance child, and says why. The statement
+--             triggers of such a table would not be fired by all writes to it.
+-- Parameters: TG_ARGV[0]: capture id
+create or replace function rowrelay.stand_alone() returns trigger
+language plpgsql as $$
+begin
+  return null;
+end
+$$;
 -- Purpose:    lists the triggers of a capture on some tables
 -- Parameters: capture; tables, null: any table, which reads all triggers of the database
--- Result:     table; trigger's name; whether it is enabled always; whether it is a partition's copy, which is dropped
+-- Result:     table; trigger's name; its state, as in pg_trigger; whether it is a partition's copy, which is dropped
 --             with its parent's
 create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass,
                                                 out name text,
-                                                out is_always boolean, out is_copy boolean) returns setof record
+                                                out state "char", out is_copy boolean) returns setof record
 language plpgsql stable as $$ -- rather than SQL, so that the functions' oids are looked up once
 declare
   row_function      constant oid := to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id));
   truncate_function constant oid := to_regprocedure('rowrelay.capture_truncate()');
   truncate_argument constant bytea := convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea;
+  -- of a table that is captured by statement
+  statement_function constant oid := to_regprocedure(format('rowrelay.%I()', rowrelay.statement_name(capture.id)));
+  alone_function    constant oid := to_regprocedure('rowrelay.stand_alone()');
   found             oid[];
 begin
   if tables is null then
     found := array(select t.oid from pg_trigger t
-                    where t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument);
+                    where t.tgfoid in (row_function, statement_function)
+                       or t.tgfoid in (truncate_function, alone_function) and t.tgargs = truncate_argument);
   else
     -- one table at a time, or the planner reads all triggers when there are a few tables
     found := array(select t.oid
@@ -5967,11 +5994,12 @@ begin
                     cross join lateral (
                       select t.oid from pg_trigger t
                        where t.tgrelid = m.relation
-                         and (t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument)
+                         and (t.tgfoid in (row_function, statement_function)
+                              or t.tgfoid in (truncate_function, alone_function) and t.tgargs = truncate_argument)
                       offset 0) as t);
   end if;
   return query
-    select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
+    select t.tgrelid::regclass, t.tgname::text, t.tgenabled,
            exists (select from pg_depend d
                     where d.classid = 'pg_trigger'::regclass and d.objid = t.oid
                       and d.refclassid = 'pg_trigger'::regclass)
@@ -6000,7 +6028,7 @@ $$;
 create or replace function rowrelay.own_triggers(capture rowrelay.capture, out relation regclass, out name text,
                                                  out is_always boolean, out is_copy boolean) returns setof record
 language sql stable as $$
-  select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
+  select o.relation, o.name, o.state = 'A', o.is_copy from rowrelay.triggers_on(capture, null) as o
 $$;
 -- Purpose:    returns SQL that PostgreSQL only accepts where the rows of a table are of the same type as one that a
 --             trigger was given, or that one's partition or child: a trigger function runs with the rights of the
@@ -6252,7 +6280,8 @@ $$;
 -- Parameters: ids of captures
 -- Result:     capture; digest of its table's number (which a restored table has not kept), its columns and the row
 --             types in them, whether its key is unique, whether it has inheritance children, the owner if it is
---             partitioned, whether functions are made in language rowrelay, and the version of
+--             partitioned, whether functions are made in language rowrelay, whether it is captured by
+--             statement, and the version of
 --             rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
 -- resets the planner settings of processes, which suit only the queue
@@ -6274,6 +6303,7 @@ begin
            encode(sha256(convert_to(
              d.columns || format(' 2 %s %s ', c.relation::oid, rowrelay.key_is_unique(c))
                || case when n.is_native then 'native' else '' end
+               || case when c.per = 'statement' then 'per statement ' || rowrelay.is_by_statement(c) else '' end
                || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
@@ -7579,6 +7609,557 @@ begin
            'end');
 end
 $$;
+-- Purpose:    tells why a table of its kind cannot be captured by statement: the statement triggers of a table are not
+--             fired for its partitions and inheritance children, when these are written to by their own names
+-- Parameters: relation
+-- Result:     the reason; null: it is of no such kind
+create or replace function rowrelay.kind_obstacle(relation regclass) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return case
+    when exists (select from pg_class c where c.oid = relation and c.relkind = 'p') then 'it is partitioned'
+    when exists (select from pg_class c where c.oid = relation and c.relispartition) then 'it is a partition'
+    when exists (select from pg_inherits i where i.inhrelid = relation) then 'it is an inheritance child'
+    when rowrelay.has_children(relation) then 'it has inheritance children'
+  end;
+end
+$$;
+-- Purpose:    tells why a table cannot be captured by statement (rowrelay.statement_body)
+-- Parameters: capture
+-- Result:     the reason; null: it can be
+create or replace function rowrelay.statement_obstacle(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  obstacle text := rowrelay.kind_obstacle(capture.relation);
+begin
+  return case
+    when obstacle is not null then obstacle
+    when capture.row_filter is not null then 'it has a row filter'
+    when not rowrelay.key_is_unique(capture) then 'it has no key that is certainly unique'
+    when capture.key_is_exact is not true then 'equal keys may have different texts'
+    when rowrelay.can_change_lane(capture) then 'a column that is not in the key chooses its lane'
+    when exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                  where s.capture = capture.id and t.dropped_at is null) then
+      'documents are built from it'
+    when exists (select from rowrelay.image_columns(capture) as i
+                  where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}') then
+      'columns are left out or masked'
+    -- PostgreSQL 18 has columns that are made when they are read: transition tables lack their values
+    when exists (select from pg_attribute a
+                  where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                    and a.attgenerated = 'v') then
+      'it has a virtual generated column'
+    when not rowrelay.has_ordinary_rows(capture) then 'it has columns of types that are captured one by one'
+    -- both images of a row would have to take the same form
+    when rowrelay.keeps_before(capture)
+         and exists (select from rowrelay.awkward_columns(capture.relation)) then
+      'it keeps the image before, and has a json column'
+  end;
+end
+$$;
+-- Purpose:    whether a capture has statement triggers: that is wanted, and possible
+-- Parameters: capture
+create or replace function rowrelay.is_by_statement(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$
+begin
+  return capture.per = 'statement' and rowrelay.statement_obstacle(capture) is null;
+end
+$$;
+-- Purpose:    returns a query for the rows of a writer's statement one by one, for what cannot be captured in one
+--             statement. It is made of the present catalogs, as rowrelay.record_row() captures rows.
+-- Parameters: capture id; TG_OP; TG_RELID; attempt: 1 looks at what the table has now; 2 does not, because that may
+--             fail (columns that this transaction cannot see yet); 3 gives only the keys of rows that may be too large
+--             for one value
+-- Result:     a query that gives old_row and new_row, null where there is none; at: null, or the place of the new
+--             version, which is one that nobody has if the row is another by now; is_large; for large ones old_key,
+--             new_key, key_row
+create or replace function rowrelay.statement_rows(capture_id integer, operation text, relation oid, attempt integer)
+  returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  -- as the caller will have its search_path
+  name    constant text := (select format('%I.%I', n.nspname, c.relname)
+                              from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
+  capture rowrelay.capture;
+  keys    smallint[];
+  at      text := 'null';
+  is_large text := 'false';
+  old_key text := 'null';
+  new_key text := 'null';
+  key_row text := 'null';
+begin
+  if attempt <> 2 then
+    select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+    keys := rowrelay.live_key(capture);
+  end if;
+  if attempt = 1 and cardinality(keys) > 0 and not row_security_active(relation) then
+    at := format('coalesce((select t.ctid from only %s as t where %s and t.* operator(pg_catalog.*=) new.* limit 1), '
+                 '''(0,0)'')', name, rowrelay.same_key(capture, 't', 'new'));
+  elsif attempt = 3 then
+    old_key := rowrelay.key_expression(capture.relation, keys, 'old');
+    new_key := rowrelay.key_expression(capture.relation, keys, 'new');
+    key_row := rowrelay.key_row(capture);
+    is_large := '(%s) is not true';
+  end if;
+  return (
+    with side as (
+      select s.side, format('select pg_catalog.row_number() over () as place, case when %s then null::%s else %s end '
+                            'as row, %s as is_large, %s::pg_catalog.text as key, %s::pg_catalog.json as key_row, '
+                            '%s::pg_catalog.tid as at from rowrelay_%s as %s',
+                            format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')), name,
+                            format('%s::%s', s.side, name),
+                            format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')),
+                            case s.side when 'old' then old_key else new_key end,
+                            case s.side when 'old' then key_row else 'null' end,
+                            case s.side when 'old' then 'null' else at end, s.side, s.side) as query
+        from (values ('old'), ('new')) as s(side)
+    )
+    select case operation
+             when 'INSERT' then format('select null::%s as old_row, n.row as new_row, n.is_large, '
+                                       'null::pg_catalog.text '
+                                       'as old_key, n.key as new_key, n.key_row, n.at from (%s) as n order by n.place',
+                                       name, n.query)
+             when 'DELETE' then format('select o.row as old_row, null::%s as new_row, o.is_large, o.key as old_key, '
+                                       'null::pg_catalog.text as new_key, o.key_row, o.at from (%s) as o '
+                                       'order by o.place', name, o.query)
+             else format('select o.row as old_row, n.row as new_row, o.is_large or n.is_large as is_large, '
+                         'o.key as old_key, n.key as new_key, o.key_row, n.at from (%s) as o full join (%s) as n '
+                         'on n.place operator(pg_catalog.=) o.place order by n.place', o.query, n.query) end
+      from side o, side n where o.side = 'old' and n.side = 'new');
+end
+$$;
+-- Purpose:    returns the statement that logs and queues all rows of a writer's statement at once, with the same
+--             contents as the row triggers and ids in the order of the rows. See rowrelay.statement_body().
+-- Parameters: capture; operation: TG_OP; looks: whether to compare with what the table has now; is_paired: whether an
+--             update needs both versions of each row; given: what stands for the day, who made the change and the
+--             user, in this order
+-- Result:     a statement that reads rowrelay_old and rowrelay_new
+create or replace function rowrelay.statement_changes(capture rowrelay.capture, operation text, looks boolean,
+                                                      is_paired boolean, given text[]) returns text
+language plpgsql stable as $$
+declare
+  relation     constant regclass := capture.relation;
+  name         constant text := rowrelay.full_name(relation);
+  keeps_before constant boolean := rowrelay.keeps_before(capture);
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
+  new_image    constant record := rowrelay.image_expression(capture, 'new');
+  old_image    constant text := case when keeps_before then (rowrelay.image_expression(capture, 'old')).image end;
+  old_keys     constant text := format('%s as key, %s as hash', rowrelay.key_expression(relation, key_columns, 'old'),
+                                       rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'));
+  new_keys     constant text := format('%s as key, %s as hash', rowrelay.key_expression(relation, key_columns, 'new'),
+                                       rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'));
+  marked       constant text := '''{"left_out":true}''::pg_catalog.json';
+  -- Without OFFSET they might become a join with all of the table.
+  is_last      constant text := format(
+    ' cross join lateral (select exists (select from %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)'
+    ' as is_last offset 0) as l', name, rowrelay.same_key(capture, 't', 'new'));
+  is_gone      constant text := format(
+    ' cross join lateral (select not exists (select from %s as t where %s offset 0) as is_last offset 0) as l', name,
+    rowrelay.same_key(capture, 't', 'old'));
+  caveat       constant text := case when new_image.text_columns is null then 'null::pg_catalog.json' else format(
+    '(select case when c.names operator(pg_catalog.<>) ''{}'' then pg_catalog.json_build_object(''text_columns'', '
+    'c.names) end from (select %s) as c(names))', new_image.text_columns) end;
+  changes      text;
+  lanes        text;
+  logged       text;
+begin
+  if operation = 'DELETE' then
+    changes := format('select %s as op, %s, %s as old_row, null::pg_catalog.json as new_row, %s as caveat '
+                      'from rowrelay_old as old%s',
+                      case when looks then 'case when l.is_last then ''d'' else ''r'' end' else '''d''' end,
+                      old_keys,
+                      format(case when looks then 'case when l.is_last then %s end' else '%s' end,
+                             coalesce(old_image, rowrelay.key_row(capture))),
+                      case when looks then format('case when not l.is_last then %s end', marked)
+                           else 'null::pg_catalog.json' end,
+                      case when looks then is_gone end);
+  elsif is_paired then
+    changes := format(
+      'select case when w.step operator(pg_catalog.=) 1 then case when o.is_last then ''d'' else ''r'' end '
+      'when not n.is_last then ''r'' when w.is_other then ''i'' else ''u'' end as op, '
+      'case when w.step operator(pg_catalog.=) 1 then o.key else n.key end as key, '
+      'case when w.step operator(pg_catalog.=) 1 then o.hash else n.hash end as hash, '
+      'case when w.step operator(pg_catalog.=) 1 then case when o.is_last then o.key_row end%s end as old_row, '
+      'case when w.step operator(pg_catalog.=) 2 and n.is_last then n.image end as new_row, '
+      'case when not case when w.step operator(pg_catalog.=) 1 then o.is_last else n.is_last end then %s '
+      'when w.step operator(pg_catalog.=) 2 then n.caveat end as caveat, w.is_other '
+      -- a full join is never a nested loop, which would take the square of the time
+      'from (select pg_catalog.row_number() over () as place, %s, %s as is_last, %s as key_row%s '
+      'from rowrelay_old as old%s) as o '
+      'full join (select pg_catalog.row_number() over () as place, %s, %s as is_last, %s as image, %s as caveat '
+      'from rowrelay_new as new%s) as n on n.place operator(pg_catalog.=) o.place '
+      'cross join lateral (select 1 as step, true as is_other where (o.key collate pg_catalog."C") '
+      'operator(pg_catalog.<>) n.key union all select 2, (o.key collate pg_catalog."C") operator(pg_catalog.<>) '
+      'n.key) as w order by o.place, w.step',
+      case when keeps_before then ' when n.is_last and not w.is_other then o.image' end, marked,
+      old_keys, case when looks then 'l.is_last' else 'true' end,
+      case when keeps_before then old_image else rowrelay.key_row(capture) end,
+      case when keeps_before then format(', %s as image', old_image) end,
+      case when looks then is_gone end,
+      new_keys, case when looks then 'l.is_last' else 'true' end, new_image.image, caveat,
+      case when looks then is_last end);
+  else
+    changes := format('select %s as op, %s, null::pg_catalog.json as old_row, %s as new_row, %s as caveat '
+                      'from rowrelay_new as new%s',
+                      format(case when looks then 'case when l.is_last then %1$L else ''r'' end' else '%1$L' end,
+                             lower(left(operation, 1))),
+                      new_keys,
+                      format(case when looks then 'case when l.is_last then %s end' else '%s' end, new_image.image),
+                      format(case when looks then 'case when l.is_last then %s else %s end' else '%s' end, caveat,
+                             marked),
+                      case when looks then is_last end);
+  end if;
+
+  select string_agg(format('(%s, %s)', rowrelay.lane_number(t.id, 0) + room, t.lanes), ', ' order by t.id)
+    into lanes
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
+  logged := format(
+    'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, '
+    'client_addr, old_row, new_row, caveat) '
+    'select c.id, pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), %s, %s, c.op::pg_catalog."char", '
+    'c.key, %s, %s, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(), c.old_row, c.new_row, '
+    'c.caveat from told as c', given[1], capture.id,
+    -- as rowrelay.add_change() tells of a key that was given away
+    case when is_paired then format('case when c.is_other and c.op operator(pg_catalog.=) ''d'' then coalesce(%1$s, '
+                                    'session_user::pg_catalog.text) else %1$s end', given[2])
+         else given[2] end,
+    given[3]);
+  return concat(
+    'with told as materialized (select pg_catalog.nextval(''rowrelay.change_id''::pg_catalog.regclass) as id, ',
+    -- as pg_column_size() measures a value that is not packed yet
+    'coalesce(pg_catalog.int4pl(4, pg_catalog.octet_length(w.new_row::pg_catalog.text)), 0)',
+    case when keeps_before or is_paired then
+      ' operator(pg_catalog.+) coalesce(pg_catalog.octet_length(w.old_row::pg_catalog.text), 0)'
+      ' operator(pg_catalog.+) case when w.old_row::pg_catalog.text is null then 0'
+      || case when is_paired then
+           -- as rowrelay.enqueue() measures it: packed
+           ' when w.op operator(pg_catalog.=) ''d'''
+           ' and pg_catalog.octet_length(w.old_row::pg_catalog.text) operator(pg_catalog.<) 127 then 1'
+         else '' end
+      || ' else 4 end'
+    end,
+    ' as bytes, w.* from (', changes, ' offset 0) as w)',
+    case when lanes is null then ' ' || logged
+         else format(', logged as (%s) insert into rowrelay.queue (change_id, lane, day, bytes) '
+                     'select c.id, pg_catalog.int4pl(t.first, pg_catalog.mod(pg_catalog.int4and(c.hash, 2147483647), '
+                     't.lanes)), %s, c.bytes from told as c cross join (values %s) as t(first, lanes)'
+                     ' where c.op operator(pg_catalog.<>) ''r''',
+                     logged, given[1], lanes) end);
+end
+$$;
+-- Purpose:    returns the first statements of rowrelay.statement_body(): what the transaction leaves out, and who makes
+--             the changes
+-- Parameters: capture
+create or replace function rowrelay.statement_head(capture rowrelay.capture) returns text
+language sql stable as $$
+  select concat_ws(E'\n',
+    format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true), '
+           'pg_catalog.current_setting(''rowrelay.origin'', true),'),
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           'operator(pg_catalog.<>) ''none''',
+           '  then',
+    format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
+           '      return null;',
+           '    end if;',
+           '    who := rowrelay.actor();',
+           '    as_user := rowrelay.db_user();',
+           '  end if;')
+$$;
+-- Purpose:    returns the statements of rowrelay.statement_body() that capture rows one by one
+-- Parameters: capture id
+create or replace function rowrelay.statement_fallback(capture_id integer) returns text
+language sql stable as $$
+  select concat_ws(E'\n',
+           '  for attempt in 1 .. 3 loop',
+           '    begin',
+    format('      for given in execute rowrelay.statement_rows(%s, tg_op, tg_relid, attempt) loop', capture_id),
+           '        if given.is_large then',
+    format('          perform rowrelay.record_key(%s, tg_op, given.old_key, given.new_key, given.key_row, problem);',
+           capture_id),
+           '        else',
+    format('          perform rowrelay.record_row(%s, tg_op, case when tg_op operator(pg_catalog.<>) ''INSERT'' then '
+           'given.old_row end, case when tg_op operator(pg_catalog.<>) ''DELETE'' then given.new_row end, problem, '
+           'tg_relid, given.at);', capture_id),
+           '        end if;',
+           '      end loop;',
+           '      return null;',
+           '    exception when others then',
+           '      if attempt operator(pg_catalog.=) 3 then',
+           '        raise;',
+           '      end if;',
+           '      problem := sqlerrm;',
+           '    end;',
+           '  end loop;',
+           '  return null;')
+$$;
+-- Purpose:    returns the statements of rowrelay.statement_body() that count the rows, and find out whether there are
+--             few and small ones, whose images cannot fail, and whether an update changed keys
+-- Parameters: capture; few: how many rows at most are looked at one by one
+create or replace function rowrelay.statement_counts(capture rowrelay.capture, few integer) returns text
+language plpgsql stable as $$
+declare
+  relation     constant regclass := capture.relation;
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  keeps_before constant boolean := rowrelay.keeps_before(capture);
+  new_is_small text;
+  old_is_small text;
+  rekeyed      text;
+begin
+  select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
+                   '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
+    into new_is_small from rowrelay.awkward_columns(relation) as w;
+  old_is_small := case when keeps_before then coalesce(rowrelay.small_row(relation, 'old'), '') else '' end;
+  -- arrays are equal where all keys are, in their order
+  select string_agg(format('(select pg_catalog.array_agg(%s) from rowrelay_new as new) operator(pg_catalog.<>) '
+                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)',
+                           rowrelay.plain_value('new', a.attname, a.atttypid),
+                           rowrelay.plain_value('old', a.attname, a.atttypid)), E'\n        or ' order by a.attnum)
+    into rekeyed
+    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns);
+
+  return concat_ws(E'\n',
+           '    if tg_op operator(pg_catalog.=) ''DELETE'' then',
+    format('      select pg_catalog.count(*), %s into counted, is_small',
+           case when old_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', old_is_small)
+                else 'true' end),
+    format('        from (select * from rowrelay_old as t limit %s) as old;', few + 1),
+           '    elsif tg_op operator(pg_catalog.=) ''INSERT'' then',
+    format('      select pg_catalog.count(*), %s into counted, is_small',
+           case when new_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', new_is_small)
+                else 'true' end),
+    format('        from (select * from rowrelay_new as t limit %s) as new;', few + 1),
+           '    else',
+    format('      select pg_catalog.count(*), %s into counted, is_small',
+           case when new_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', new_is_small)
+                else 'true' end),
+    format('        from (select * from rowrelay_new as t limit %s) as new;', few + 1),
+    case when old_is_small <> '' then concat_ws(E'\n',
+    format('      is_small := is_small and (select coalesce(pg_catalog.bool_and(%s), true)', old_is_small),
+    format('        from (select * from rowrelay_old as t limit %s) as old);', few + 1)) end,
+           '    end if;',
+           '    if counted operator(pg_catalog.=) 0 then',
+           '      return null;',
+           '    end if;',
+    format('    if counted operator(pg_catalog.>) %s then', few),
+           '      is_small := false;',
+           '      if tg_op operator(pg_catalog.=) ''DELETE'' then',
+           '        counted := (select pg_catalog.count(*) from rowrelay_old as old);',
+           '      else',
+           '        counted := (select pg_catalog.count(*) from rowrelay_new as new);',
+           '      end if;',
+    case when not keeps_before then concat_ws(E'\n',
+           '      is_other := tg_op operator(pg_catalog.=) ''UPDATE'';', -- to be found out
+           '    elsif tg_op operator(pg_catalog.=) ''UPDATE'' then',
+    format('      is_other := %s;', rekeyed)) end,
+           '    end if;');
+end
+$$;
+-- Purpose:    returns the statements of rowrelay.statement_body() for few small rows: nothing can fail, and plans are
+--             kept
+-- Parameters: capture
+create or replace function rowrelay.statement_few(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  keeps_before constant boolean := rowrelay.keeps_before(capture);
+  given        constant text[] := '{today,who,as_user}';
+begin
+  return concat_ws(E'\n',
+           '      if tg_op operator(pg_catalog.=) ''INSERT'' then',
+           '        if is_alone then',
+           '          ' || rowrelay.statement_changes(capture, 'INSERT', false, false, given) || ';',
+           '        else',
+           '          ' || rowrelay.statement_changes(capture, 'INSERT', true, false, given) || ';',
+           '        end if;',
+           '      elsif tg_op operator(pg_catalog.=) ''UPDATE'' then',
+           '        if is_alone then',
+           '          ' || rowrelay.statement_changes(capture, 'UPDATE', false, keeps_before, given) || ';',
+           '        else',
+           '          ' || rowrelay.statement_changes(capture, 'UPDATE', true, keeps_before, given) || ';',
+           '        end if;',
+           '      elsif is_alone then',
+           '        ' || rowrelay.statement_changes(capture, 'DELETE', false, false, given) || ';',
+           '      else',
+           '        ' || rowrelay.statement_changes(capture, 'DELETE', true, false, given) || ';',
+           '      end if;');
+end
+$$;
+-- Purpose:    returns the statements of rowrelay.statement_body() for many rows or large ones: they are guarded, and
+--             planned each time, because that takes little compared to the rows
+-- Parameters: capture
+create or replace function rowrelay.statement_many(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  keeps_before constant boolean := rowrelay.keeps_before(capture);
+  places       constant text[] := '{$1,$2,$3}';
+  relation     constant regclass := capture.relation;
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+begin
+  return concat_ws(E'\n',
+    case when not keeps_before then concat_ws(E'\n',
+           '        if is_other and not is_small then',
+    format('          execute %L into is_other;', format(
+             'select coalesce(pg_catalog.bool_or((o.key collate pg_catalog."C") operator(pg_catalog.<>) n.key), false)'
+             ' from (select pg_catalog.row_number() over () as place, %s as key from rowrelay_old as old) as o'
+             ' full join (select pg_catalog.row_number() over () as place, %s as key from rowrelay_new as new) as n'
+             ' on n.place operator(pg_catalog.=) o.place',
+             rowrelay.key_expression(relation, key_columns, 'old'),
+             rowrelay.key_expression(relation, key_columns, 'new'))),
+           '        end if;') end,
+           '        execute case when tg_op operator(pg_catalog.=) ''INSERT'' then case when is_alone then',
+    format('%L', rowrelay.statement_changes(capture, 'INSERT', false, false, places)),
+           '          else',
+    format('%L', rowrelay.statement_changes(capture, 'INSERT', true, false, places)),
+           '          end when tg_op operator(pg_catalog.=) ''DELETE'' then case when is_alone then',
+    format('%L', rowrelay.statement_changes(capture, 'DELETE', false, false, places)),
+           '          else',
+    format('%L', rowrelay.statement_changes(capture, 'DELETE', true, false, places)),
+    case when not keeps_before then concat_ws(E'\n',
+           '          end when not is_other then case when is_alone then',
+    format('%L', rowrelay.statement_changes(capture, 'UPDATE', false, false, places)),
+           '          else',
+    format('%L', rowrelay.statement_changes(capture, 'UPDATE', true, false, places))) end,
+           '          end else case when is_alone then',
+    format('%L', rowrelay.statement_changes(capture, 'UPDATE', false, true, places)),
+           '          else',
+    format('%L', rowrelay.statement_changes(capture, 'UPDATE', true, true, places)),
+           '          end end using today, who, as_user;');
+end
+$$;
+-- Purpose:    returns the body of a function that captures a writer's statement as a whole, for the statement triggers
+--             of a table. Its rows are in transition tables, rowrelay_old and rowrelay_new; each event has a trigger of
+--             its own, because a trigger with transition tables takes one event.
+--
+--             Row triggers fire for each row, and PostgreSQL keeps an event for each until then. A statement trigger
+--             fires once, so the key, images and lanes of all rows are made, and both INSERTs run, in one statement,
+--             which costs a third and whose memory does not grow.
+--
+--             - Both versions of an updated row stand at the same place of both transition tables, because PostgreSQL
+--               adds them together. A full join by this place is never a nested loop. It is needed only for the image
+--               before, and where a key changed.
+--             - What is captured last must be what the row is. A statement that another one began (by a function in
+--               it, by a BEFORE trigger, by an AFTER trigger of a row, which fires before those of statements) has been
+--               captured before. The versions of a transition table have no system columns, so the rule differs from
+--               that of rowrelay.nesting_statements(), and is simpler: log a version if the table has that very row
+--               now, log a delete if the table no longer has the key; what is left out was told already, or will be,
+--               by who made it so. It is marked as there.
+--             - No look is needed if nobody else wrote to the table meanwhile. PostgreSQL counts what a session wrote
+--               to a table since it last reported that, which it never does within a transaction. So if it counts as
+--               many as this statement has, there was nothing else in this transaction. Else the last count, that a
+--               statement of this transaction left in setting rowrelay.told_N, tells what there was before: a
+--               statement without others in between leaves its own count; one that had to look leaves none, so that
+--               the one which began it, and the second trigger of MERGE and ON CONFLICT, have to look too. Counts do
+--               not become fewer when a subtransaction is rolled back; a setting returns to its former value; after
+--               TRUNCATE it is reset. So a mistake leads to a look.
+--             - Under session_replication_role = replica, and in the processes that apply logical replication,
+--               statement triggers that are enabled as usual do not fire. The row trigger is enabled for those alone.
+--             - What cannot be done at once is done row by row by rowrelay.record_row(): an altered table, an image
+--               that fails. Whatever could fail where the writer's statement did not stands in a guarded block:
+--               statements of many rows, large rows, values that do not survive as JSON.
+-- Parameters: capture
+-- Result:     declarations and statements of PL/pgSQL
+create or replace function rowrelay.statement_body(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  relation     constant regclass := capture.relation;
+  name         constant text := rowrelay.full_name(relation);
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
+  -- statements of more rows are guarded, which costs them little
+  few          constant integer := 1000;
+  pins         record;
+  known        text;
+  told         text := 'rowrelay.told_' || capture.id;
+begin
+  if rowrelay.statement_obstacle(capture) is not null then
+    -- maintenance will put row triggers in the place of these
+    return concat_ws(E'\n',
+             'declare',
+             '  who      pg_catalog.text;',
+             '  as_user  who%type;',
+             '  problem  who%type := ''the table was altered'';',
+             '  given    pg_catalog.record;',
+             'begin',
+      rowrelay.statement_head(capture),
+      rowrelay.statement_fallback(capture.id),
+             'end');
+  end if;
+  select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns);
+  select format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
+                '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
+                array_agg(a.attname order by a.attnum) filter (where n.is_named),
+                array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+    into known
+    from pg_attribute a
+   cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)
+                              or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
+           as n(is_named)
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
+
+  return concat_ws(E'\n',
+           '#variable_conflict use_column',
+           'declare',
+           '  counted  pg_catalog.int8;',
+           '  written  counted%type;',
+           '  last_id  counted%type;',
+           '  is_small pg_catalog.bool := false;',
+           '  is_other is_small%type := false;',
+           '  is_alone is_small%type;',
+           '  today    pg_catalog.date;',
+           '  who      pg_catalog.text;',
+           '  as_user  who%type := session_user;',
+           '  problem  who%type := ''the table was altered'';',
+           '  key      who%type;', -- what rowrelay.pin_statements() declares is of its type
+           '  given    pg_catalog.record;',
+    pins.declarations,
+           'begin',
+    rowrelay.statement_head(capture),
+    format('  if %s then', known),
+    rowrelay.statement_counts(capture, few),
+           '    written := pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)',
+           '      operator(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid)',
+           '      operator(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_deleted(tg_relid);',
+           '    is_alone := written operator(pg_catalog.=) counted',
+    format('      or pg_catalog.current_setting(%L, true) operator(pg_catalog.=) '
+           '(written operator(pg_catalog.-) counted)::pg_catalog.text;', told),
+           '    if is_alone then',
+    format('      problem := pg_catalog.set_config(%L, written::pg_catalog.text, true);', told),
+    format('    elsif not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+           '      is_alone := true;', -- nothing can be known
+           '    else',
+           '      is_alone := false;',
+           '    end if;',
+           '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
+           '    today := rowrelay.partition_day();',
+           '    if is_small and not is_other then',
+    pins.pin,
+    rowrelay.statement_few(capture),
+    pins.unpin,
+           '    else',
+           '      begin',
+    pins.pin,
+    rowrelay.statement_many(capture),
+    pins.unpin,
+           '      exception when others then',
+           '        problem := sqlerrm;',
+           '        is_small := null;',
+           '      end;',
+           '    end if;',
+           '    if is_small is distinct from null then',
+           -- it may be one of the first ids for which somebody wants to be woken
+           '      if coalesce(last_id, 0) operator(pg_catalog.<) '
+           'pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
+           '        perform rowrelay.ring_doorbell();',
+           '      end if;',
+           '      return null;',
+           '    end if;',
+           '  end if;',
+    rowrelay.statement_fallback(capture.id),
+           'end');
+end
+$$;
 -- Purpose:    returns the end of a CREATE FUNCTION statement
 -- Parameters: language; the function's text
 create or replace function rowrelay.function_body(language text, body text) returns text
@@ -7693,8 +8274,25 @@ begin
     || ' keys=' || keys || ' lanes=' || lanes;
 end
 $$;
+-- Purpose:    returns the text of the function that a capture's statement triggers run. The planner's settings are
+--             fixed: a plan is kept for statements of any number of rows on a table of any size, so it must not read
+--             the whole table, nor be compiled.
+-- Parameters: capture
+-- Result:     statements
+create or replace function rowrelay.statement_function(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+begin
+  return concat_ws(E'\n',
+    format('create or replace function rowrelay.%I() returns trigger security definer',
+           rowrelay.statement_name(capture.id)),
+           'set enable_seqscan = off set jit = off',
+    rowrelay.function_body('plpgsql', rowrelay.statement_body(capture)) || ';',
+    format('revoke all on function rowrelay.%I() from public', rowrelay.statement_name(capture.id)));
+end
+$$;
 -- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if
---             it has one. In language rowrelay the text begins with a plan for the server module, which passes what it
+--             it has one; and of the one that its statement triggers run, if it was wished for. In
+--             language rowrelay the text begins with a plan for the server module, which passes what it
 --             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
 --             there are ordinary rows: see rowrelay.ordinary_body().
 -- Parameters: capture
@@ -7714,7 +8312,8 @@ begin
              rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',
                     regexp_replace(capture.relation::text, E'\\s', ' ', 'g')),
-             coalesce(body, rowrelay.trigger_body(capture, false))))));
+             coalesce(body, rowrelay.trigger_body(capture, false))))),
+    case when capture.per = 'statement' then rowrelay.statement_function(capture) end);
 end
 $$;
 -- Purpose:    returns the present shape of a capture's row images: the columns that row_to_json() puts into them, in
@@ -7861,6 +8460,9 @@ begin
     if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
       execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
     end if;
+    if to_regproc(format('rowrelay.%I', rowrelay.statement_name(capture_id))) is not null then
+      execute format('alter function rowrelay.%I owner to %I', rowrelay.statement_name(capture_id), owner);
+    end if;
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;
@@ -7993,6 +8595,8 @@ declare
   is_whole   boolean;
   condition  text;
 begin
+  -- PostgreSQL counts anew from here on: see rowrelay.statement_body()
+  perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
     if tg_relid = any (truncates) is not true then
       return null;
@@ -8314,13 +8918,15 @@ $$;
 --             that they fire before the table's own triggers, which may change the row again: an earlier write must be
 --             captured first.
 -- Parameters: capture
--- Result:     table, trigger name, CREATE TRIGGER statement
+-- Result:     table; trigger name; CREATE TRIGGER statement; state: A: always enabled; O: as usual; R: only under
+--             session_replication_role = replica; D: never, see rowrelay.stand_alone()
 create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
-                                                    out statement text) returns setof record
+                                                    out statement text, out state "char") returns setof record
 language plpgsql as $$
 declare
   old_passes text;
   new_passes text;
+  by_statement constant boolean := rowrelay.is_by_statement(capture);
   has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
 begin
   if capture.row_filter is not null then
@@ -8346,29 +8952,99 @@ begin
     select m.relation::regclass, t.name,
            format('create trigger %I after %s on %s for each row %s execute function rowrelay.%I(%s)',
                   t.name, t.event, m.relation::regclass, 'when ' || t.condition, 'capture_' || capture.id,
-                  quote_literal(t.argument))
+                  quote_literal(t.argument)),
+           (case when by_statement then 'R' else 'A' end)::"char"
       from member m cross join row_trigger t
      where m.relation = capture.relation or not has_parts
     union all
     select m.relation::regclass, t.name,
            format('create trigger %I %s truncate on %s for each statement execute function '
                   'rowrelay.capture_truncate(%L)',
-                  t.name, t.moment, m.relation::regclass, capture.id)
+                  t.name, t.moment, m.relation::regclass, capture.id), 'A'::"char"
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m
-     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
+     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+    union all
+    select capture.relation, t.name,
+           format('create trigger %I after %s on %s referencing %s for each statement execute function rowrelay.%I()',
+                  t.name, t.event, capture.relation, t.tables, rowrelay.statement_name(capture.id)), 'O'::"char"
+      from (values ('!rowrelay_inserted', 'insert', 'new table as rowrelay_new'),
+                   ('!rowrelay_updated', 'update', 'old table as rowrelay_old new table as rowrelay_new'),
+                   ('!rowrelay_deleted', 'delete', 'old table as rowrelay_old')) as t(name, event, tables)
+     where by_statement
+    union all
+    select capture.relation, '!rowrelay_alone',
+           format('create trigger %I after insert on %s referencing new table as rowrelay_new for each row '
+                  'execute function rowrelay.stand_alone(%L)', '!rowrelay_alone', capture.relation, capture.id), 'D'
+     where by_statement;
 end
+$$;
+-- Purpose:    returns the statement that enables a trigger in one of PostgreSQL's ways
+-- Parameters: relation; name of the trigger; state, as in pg_trigger
+create or replace function rowrelay.trigger_setting(relation regclass, name text, state "char") returns text
+language sql stable as $$
+  select format('alter table %s %s trigger %I', relation,
+                case state when 'A' then 'enable always' when 'R' then 'enable replica' when 'O' then 'enable'
+                           else 'disable' end, name)
 $$;
 -- Purpose:    lists the triggers that a capture needs and its tables lack
 -- Parameters: capture; its tables; anew: whether the existing ones will be dropped
--- Result:     table, trigger name, CREATE TRIGGER statement
+-- Result:     table, trigger name, CREATE TRIGGER statement; the state it is to have
 create or replace function rowrelay.triggers_to_create(capture rowrelay.capture, tables regclass[], anew boolean,
-                                                       out relation regclass, out name text, out statement text)
+                                                       out relation regclass, out name text, out statement text,
+                                                       out state "char")
 returns setof record language sql as $$
-  select w.relation, w.name, w.statement
+  select w.relation, w.name, w.statement, w.state
     from rowrelay.wanted_triggers(capture) w
    where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
                              and o.name = w.name)
+$$;
+-- Purpose:    lists the triggers of a capture that are not enabled as they have to be. Most are to fire under
+--             session_replication_role = replica too, which tools that load data set.
+-- Parameters: capture; its tables
+-- Result:     table; ALTER TABLE statement
+create or replace function rowrelay.triggers_to_set(capture rowrelay.capture, tables regclass[],
+                                                    out relation regclass, out statement text) returns setof record
+language sql as $$
+  select o.relation, rowrelay.trigger_setting(o.relation, o.name, coalesce(w.state, 'A'))
+    from rowrelay.triggers_on(capture, tables) o
+    -- partitions have copies of their table's triggers
+    left join rowrelay.wanted_triggers(capture) w on w.relation = o.relation and w.name = o.name
+   where o.relation = any (tables) and o.state <> coalesce(w.state, 'A')
+$$;
+-- Purpose:    whether a table has triggers by which it is captured by statement, although it is captured by row
+-- Parameters: capture; its tables
+create or replace function rowrelay.has_surplus_triggers(capture rowrelay.capture, tables regclass[]) returns boolean
+language plpgsql stable as $$
+begin
+  return not rowrelay.is_by_statement(capture)
+     and exists (select from rowrelay.triggers_on(capture, tables) o
+                  where o.name = any ('{!rowrelay_inserted,!rowrelay_updated,!rowrelay_deleted,!rowrelay_alone}'));
+end
+$$;
+-- Purpose:    whether triggers of a captured table were dropped or disabled, so that changes made meanwhile are unknown
+-- Parameters: capture, with a log; its tables
+-- Result:     false for a new partition or child without triggers, for triggers that only newer versions create, and
+--             while the table changes between capture by row and by statement, or gets or loses a row filter
+create or replace function rowrelay.has_lost_triggers(capture rowrelay.capture, tables regclass[]) returns boolean
+language plpgsql stable as $$
+declare
+  events  constant text[] := '{!rowrelay_inserted,!rowrelay_updated,!rowrelay_deleted}';
+  present constant text[] := array(select o.name from rowrelay.triggers_on(capture, array[capture.relation]) o);
+  was_by_statement constant boolean := present && events;
+begin
+  return exists (select from rowrelay.shape s where s.capture = has_lost_triggers.capture.id)
+     and (exists (select from rowrelay.triggers_on(capture, tables) o
+                   where o.relation = any (tables) and o.name <> '!rowrelay_alone'
+                     and case when o.name = any (events) then o.state not in ('O', 'A')
+                              when o.name = '!rowrelay' and was_by_statement then o.state = 'D'
+                              else o.state <> 'A' end)
+          or '!rowrelay_truncate' <> all (present)
+          or was_by_statement and not present @> events
+          or '!rowrelay' <> all (present)
+             and not present @> '{!rowrelay_insert,!rowrelay_delete,!rowrelay_update,!rowrelay_update_in,'
+                                '!rowrelay_update_out}');
+end
 $$;
 -- Purpose:    lists the triggers to drop before a capture's are created again: its own, and those that another capture
 --             left on its tables. A partition's copy is dropped with its parent's.
@@ -8424,25 +9100,15 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
-  present    text[];
 begin
-  -- A table that was a partition may have a trigger left from that time.
-  anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
-  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE. Whether
-  -- there is a row filter may just have changed.
-  present := array(select o.name from rowrelay.own_triggers(capture) o where o.relation = capture.relation);
-  was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
-             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always
-                          and o.relation = any (tables))
-                  or '!rowrelay_truncate' <> all (present)
-                  or '!rowrelay' <> all (present)
-                     and not present @> '{!rowrelay_insert,!rowrelay_delete,!rowrelay_update,!rowrelay_update_in,'
-                                        '!rowrelay_update_out}');
+  -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
+  anew := anew or exists (select from rowrelay.other_triggers(capture, tables))
+          or rowrelay.has_surplus_triggers(capture, tables);
+  was_cut := rowrelay.has_lost_triggers(capture, tables);
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.triggers_to_create(capture, tables, anew) w;
-  locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
-                             where not o.is_always and o.relation = any (tables));
+  locked := locked || array(select t.relation from rowrelay.triggers_to_set(capture, tables) t);
   if cardinality(locked) = 0 then
     return 0;
   end if;
@@ -8468,12 +9134,7 @@ begin
               hint = 'Move it into a function, and pass the row''s columns to it.';
     end;
   end loop;
-  -- Fire also under session_replication_role = replica, which tools that load data set.
-  for statement in
-    select format('alter table %s enable always trigger %I', o.relation, o.name)
-      from rowrelay.triggers_on(capture, tables) o
-     where not o.is_always and o.relation = any (tables)
-  loop
+  for statement in select t.statement from rowrelay.triggers_to_set(capture, tables) t loop
     execute statement;
     made := made + 1;
   end loop;
@@ -8524,11 +9185,12 @@ $$;
 --             determined again, and so is one that has lost a column.
 -- Parameters: relation; capture as it is, or with the defaults of a new one; then as for rowrelay.capture_table()
 -- Result:     the capture with its options
--- Errors:     unknown columns; a key without a unique index; before is neither none nor full; mask is not an object
+-- Errors:     unknown columns; a key without a unique index; before is neither none nor full; per is neither row nor
+--             statement, or the table's kind excludes that; mask is not an object
 create or replace function rowrelay.wanted_capture(
   relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb,
     row_filter text,
-  before text, capture_origin boolean) returns rowrelay.capture
+  before text, capture_origin boolean, per text) returns rowrelay.capture
 language plpgsql stable as $$
 declare
   wanted  rowrelay.capture := was;
@@ -8576,17 +9238,28 @@ begin
   end if;
   wanted.before := coalesce(wanted_capture.before, was.before);
   wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);
+  if per not in ('row', 'statement') then
+    raise exception 'per must be row or statement, not "%"', per using errcode = 'invalid_parameter_value';
+  end if;
+  if per = 'statement' and rowrelay.kind_obstacle(relation) is not null then
+    raise exception 'table % cannot be captured by statement: %', relation, rowrelay.kind_obstacle(relation)
+      using errcode = 'wrong_object_type',
+            hint = 'Capture it by row, as is the default.';
+  end if;
+  wanted.per := coalesce(wanted_capture.per, was.per);
   return wanted;
 end
 $$;
 -- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
--- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one
+-- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one; per:
+--             as for that function
 -- Result:     was: the capture as it was; its id is null if the table was not captured. capture: as it is now
 --             Warns as rowrelay.capture_table() does.
 -- Errors:     as for rowrelay.capture_table(), without those of locks
 create or replace function rowrelay.store_capture(
   relation regclass, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text, before text,
-  capture_origin boolean, reset boolean, new_id integer, out was rowrelay.capture, out capture rowrelay.capture)
+  capture_origin boolean, reset boolean, new_id integer, per text, out was rowrelay.capture,
+  out capture rowrelay.capture)
 language plpgsql as $$
 declare
   begun       rowrelay.capture; -- as a new one begins
@@ -8618,10 +9291,11 @@ begin
       begun.row_filter := null;
       begun.before := 'none';
       begun.capture_origin := false;
+      begun.per := 'row';
     end if;
   end if;
   capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
-                                     capture_origin);
+                                     capture_origin, per);
 
   update rowrelay.capture c
      set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
@@ -8629,7 +9303,7 @@ begin
          only_columns = capture.only_columns, only_names = capture.only_names,
          exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
          mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
-         before = capture.before, capture_origin = capture.capture_origin
+         before = capture.before, capture_origin = capture.capture_origin, per = capture.per
    where c.id = capture.id
   returning c.* into capture;
   -- A user who changes one option may not notice what else it uncovers.
@@ -8724,17 +9398,22 @@ $$;
 --             lock_wait: how long to try for the lock
 --             target: also route the table there; create_table: create the table there; create_like: how; see
 --               rowrelay.route()
+--             per: row (the default), or statement: capture each statement as a whole, which costs less for many rows.
+--               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
 --             security that hides rows, and of partitions that may share keys.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
---             children share one; unknown columns; no lock within lock_wait. Then nothing has changed.
+--             children share one; unknown columns; per statement is
+--             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then
+--             nothing has changed.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null, create_like text default null) returns integer
+  target text default null, create_table boolean default null, create_like text default null, per text default null)
+  returns integer
 language plpgsql security definer as $$
 declare
   stored  record;
@@ -8744,7 +9423,7 @@ declare
 begin
   select s.* into stored
     from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
-                                null) as s;
+                                null, per) as s;
   was := stored.was;
   capture := stored.capture;
   begins := was.id is null
@@ -8777,7 +9456,7 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null) returns setof text
+  create_table boolean default null, create_like text default null, per text default null) returns setof text
 language plpgsql security definer as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
@@ -8793,7 +9472,7 @@ begin
   begin
     select s.* into stored
       from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin,
-                                  reset, next_id) as s;
+                                  reset, next_id, per) as s;
     was := stored.was;
     capture := stored.capture;
     if target is not null then
@@ -8809,7 +9488,8 @@ begin
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
     anew := was.id is not null and was.row_filter is distinct from capture.row_filter
-            or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)));
+            or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)))
+            or rowrelay.has_surplus_triggers(capture, rowrelay.captured_tables(capture));
     statements := statements || rowrelay.trigger_function(capture);
     if anew then
       statements := statements || array(select format('drop trigger if exists %I on %s', t.name, t.relation)
@@ -8817,8 +9497,11 @@ begin
     end if;
     statements := statements
       || array(select t.statement from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t)
-      || array(select format('alter table %s enable always trigger %I', t.relation, t.name)
-                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t);
+      || array(select rowrelay.trigger_setting(t.relation, t.name, t.state)
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t
+                where t.state <> 'O')
+      || array(select t.statement from rowrelay.triggers_to_set(capture, rowrelay.captured_tables(capture)) t
+                where not anew);
     raise exception using errcode = 'RR000';
   exception when sqlstate 'RR000' then
     null; -- all of it is undone
@@ -8844,6 +9527,7 @@ begin
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
   execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
+  execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
   perform rowrelay.copy_forget(r.capture, r.target)
      from rowrelay.route r where r.capture = capture.id and r.until_id is null;
   update rowrelay.route r set until_id = rowrelay.last_change_id()
@@ -15116,7 +15800,8 @@ end
 $$;
 -- Purpose:    lists captured tables that lack triggers, because these were dropped or disabled, or a partition or child
 --             is new. One query for all: one by one, thousands of tables would take seconds.
--- Result:     capture; whether a trigger for rows is missing; whether one for TRUNCATE is missing. No row for a capture
+-- Result:     capture; whether a trigger for rows or statements is missing, or one too many; whether one for TRUNCATE
+--             is missing. No row for a capture
 --             that has all triggers, or whose table is gone.
 create or replace function rowrelay.lacking_triggers()
   returns table (capture integer, for_rows boolean, for_truncates boolean)
@@ -15126,30 +15811,39 @@ language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set e
 set enable_mergejoin = on set jit = off as $$
 begin
   return query
-    with recursive member(capture, relation) as (
-      select c.id, c.relation::oid from rowrelay.capture c where c.released_at is null
+    with recursive member(capture, relation, by_statement) as (
+      select c.id, c.relation::oid, rowrelay.is_by_statement(c) from rowrelay.capture c where c.released_at is null
       union
-      select m.capture, i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
-    ), present(relation, function, argument, n) as (
-      select t.tgrelid, p.proname::text, case when p.proname = 'capture_truncate' then t.tgargs end, count(*)
+      select m.capture, i.inhrelid, m.by_statement from member m join pg_inherits i on i.inhparent = m.relation
+    ), present(relation, function, argument, state, n) as (
+      select t.tgrelid, p.proname::text, case when p.proname in ('capture_truncate', 'stand_alone') then t.tgargs end,
+             t.tgenabled, count(*)
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
-       where t.tgenabled = 'A'
-       group by 1, 2, 3
+       group by 1, 2, 3, 4
+    ), lacking as (
+      select m.capture,
+             -- with a row filter there are five triggers instead of one
+             coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end
+               or coalesce(e.n, 0) <> case when m.by_statement then 3 else 0 end
+               or m.by_statement and a.n is null as rows,
+             coalesce(s.n, 0) < 2 as truncates
+        from member m
+        join rowrelay.capture c on c.id = m.capture
+        join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
+        left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
+                           and r.state = case when m.by_statement then 'R' else 'A' end
+        left join present e on e.relation = m.relation and e.function = rowrelay.statement_name(m.capture)
+                           and e.state = 'O'
+        left join present a on a.relation = m.relation and a.function = 'stand_alone' and a.state = 'D'
+                           and a.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
+        left join present s on s.relation = m.relation and s.function = 'capture_truncate' and s.state = 'A'
+                           and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
     )
-    select m.capture,
-           -- with a row filter there are five triggers instead of one
-           bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
-           bool_or(coalesce(s.n, 0) < 2)
-      from member m
-      join rowrelay.capture c on c.id = m.capture
-      join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
-      left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
-      left join present s on s.relation = m.relation and s.function = 'capture_truncate'
-                         and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
-     group by m.capture
-    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end)
-      or bool_or(coalesce(s.n, 0) < 2);
+    select l.capture, bool_or(l.rows), bool_or(l.truncates)
+      from lacking l
+     group by l.capture
+    having bool_or(l.rows) or bool_or(l.truncates);
 end
 $$;
 -- Purpose:    lists what happened to captured tables and needs attention. One query for all, because status is read
@@ -15211,7 +15905,9 @@ select c.relation,
        (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
                                  concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
           from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
-       rowrelay.is_native(c.id) as native
+       rowrelay.is_native(c.id) as native,
+       c.per,
+       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
   from rowrelay.capture c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i
