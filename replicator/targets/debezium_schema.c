@@ -82,9 +82,6 @@ static void add_value(struct buffer *buffer, const struct json_member *value, co
                                             : first == '-' || (first >= '0' && first <= '9');
   if (fits) {
     buffer_add(buffer, value->value, length);
-    /* which would be read as an integer, and lose its sign */
-    if (length == 2 && memcmp(value->value, "-0", length) == 0)
-      buffer_add_string(buffer, ".0");
   } else if (strcmp(type, "string") != 0 || first == 'n') {
     buffer_add_string(buffer, "null");
   } else {
