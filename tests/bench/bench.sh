@@ -11,9 +11,11 @@
 # Markdown comes out, one table for each part, and all of them once more at the end.
 #
 # CHANGES=N drains N changes instead of 500,000, and has documents of twice as many orders, and a
-# history of N rather than 20,000,000 changes. KEEP=1 keeps the servers' directory. ROWRELAY names another binary.
+# history of N rather than 20,000,000 changes. KEEP=1 keeps the servers' directory. ROWRELAY names another binary. RESULTS=DIR
+# writes all tables, with the machine and the date, to DIR/README.md, and a plot of each part to DIR/PART.svg.
 set -euo pipefail
 rowrelay=$(realpath -m "${ROWRELAY:-$(dirname "$0")/../../build/rowrelay}")
+[[ -z ${RESULTS:-} ]] || { mkdir -p "$RESULTS" && RESULTS=$(realpath "$RESULTS"); }
 cd "$(dirname "$0")"
 
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
@@ -210,13 +212,25 @@ cpu_of() { # source or target
     END { printf "%.2f", ticks / per_second }'
 }
 
+# How much WAL a server has written, in bytes.
+wal_of() { sql -d "$1" -c "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"; } # CONNINFO
+each() { awk -v a="$1" -v b="$2" -v n="$3" 'BEGIN { printf "%.1f", (b - a) / n }'; }
+
 # Remembers what the servers have used so far, processes that just end included; sample_cpu tells what was used since, for
-# each change.
-begin_cpu() { sleep 0.5; cpu_before=("$(cpu_of source)" "$(cpu_of target)"); }
+# each change, and by rowrelay itself where it has just drained.
+begin_cpu() {
+  sleep 0.5
+  own_cpu=
+  wal_before=("$(wal_of "$source_server")" "$(wal_of "$target_server")")
+  cpu_before=("$(cpu_of source)" "$(cpu_of target)")
+}
 sample_cpu() { # VARIANT CHANGES
   sleep 0.5 # processes that end are counted when they have
   sample "$1" "CPU of the source, µs each" "$(us_each "${cpu_before[0]}" "$(cpu_of source)" "$2")"
   sample "$1" "of the target" "$(us_each "${cpu_before[1]}" "$(cpu_of target)" "$2")"
+  [[ -z $own_cpu ]] || sample "$1" "of rowrelay" "$(us_each 0 "$own_cpu" "$2")"
+  sample "$1" "WAL of the source, bytes each" "$(each "${wal_before[0]}" "$(wal_of "$source_server")" "$2")"
+  sample "$1" "of the target, bytes" "$(each "${wal_before[1]}" "$(wal_of "$target_server")" "$2")"
 }
 us_each() { awk -v a="$1" -v b="$2" -v n="$3" 'BEGIN { printf "%.2f", 1e6 * (b - a) / n }'; }
 
@@ -230,9 +244,14 @@ report() {
   local head=$1
   shift
   awk -v head="$head" -v bases="$(IFS=,; echo "$*")" -f table.awk "$dir/$part.samples" | tee -a "$dir/summary.md"
+  [[ -z ${RESULTS:-} ]] || awk -v head="$title_of_part" -v foot="$machine, $(date +%F)" -f plot.awk "$dir/$part.samples" \
+    >"$RESULTS/$part.svg"
 }
 
-heading() { printf '\n### %s\n\n' "$1" | tee -a "$dir/summary.md"; }
+heading() {
+  title_of_part=$1
+  printf '\n### %s\n\n' "$1" | tee -a "$dir/summary.md"
+}
 note() { printf '\n%s\n' "$*" | fold -s -w 120 | sed 's/ *$//' | tee -a "$dir/summary.md"; }
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -243,6 +262,9 @@ wait $first
 say "two servers run"
 server_version=$(sql -d "$source_server" -c 'show server_version')
 note "PostgreSQL ${server_version%% *}; both servers and all clients on one machine with $(nproc) processors; fsync = on." >/dev/null
+machine="$(nproc) × $(awk -F ': *' '/^model name/ { print $2; exit }' /proc/cpuinfo), PostgreSQL ${server_version%% *}"
+[[ -z ${RESULTS:-} ]] || note "$machine. $(date +%F), commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)." \
+  "The machine's load was $(cut -d ' ' -f 1 /proc/loadavg) when it began." >/dev/null
 
 for part in "${parts[@]}"; do
   # shellcheck source=/dev/null
@@ -251,6 +273,9 @@ for part in "${parts[@]}"; do
   "part_$part"
 done
 
+if [[ -n ${RESULTS:-} ]]; then
+  { echo "# Measured"; cat "$dir/summary.md"; } >"$RESULTS/README.md"
+fi
 if ((${#parts[@]} > 1)); then
   printf '\n%s\n' "-- All of it once more, to be pasted: ------------------------------------------------------------"
   cat "$dir/summary.md"

@@ -45,7 +45,6 @@ drain_rowrelay() {
   drain rowrelay
   sample rowrelay "changes/s" "$(per_second "$changes" "$(seconds_since "$since")")"
   sample_cpu rowrelay "$changes"
-  sample rowrelay "of rowrelay" "$(us_each 0 "$own_cpu" "$changes")"
 }
 
 drain_native() {
