@@ -60,7 +60,7 @@ function summary(v, m,    n) {
 }
 
 function ratio(v, b, m) {
-  if (!count[v, m] || !count[b, m]) return "–"
+  if (!count[v, m] || !count[b, m] || median(b, m) == 0) return "–"
   return sprintf("%.2f", median(v, m) / median(b, m))
 }
 
