@@ -16,8 +16,7 @@ end
 $$;
 
 -- Result: for each table the median of its chunks of 1,000 rows, in µs for each row. In the first chunks of a session
---             plans
--- and caches are made, so they do not count. The bare table comes first.
+--             plans and caches are made, so they do not count. The bare table comes first.
 create function bench.measure(tables text[]) returns table (name text, shape text, micros double precision)
 language plpgsql set plan_cache_mode = auto as $$
 declare
