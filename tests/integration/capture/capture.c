@@ -364,6 +364,33 @@ Test(capture, generated_and_identity_columns_arrive) {
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+/* They have no value in a trigger. */
+Test(capture, virtual_columns_are_left_out_everywhere) {
+  struct fixture f;
+  fixture_begin(&f, "capture_virtual");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 180000)
+    cr_skip_test("PostgreSQL has virtual columns since 18");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source,
+      "create table item (id int primary key, a int, b int generated always as (a * 2) virtual, s text);"
+      "create table heap (a int, b int generated always as (a * 2) virtual); insert into heap values (1), (1);"
+      "select rowrelay.capture_table(t), rowrelay.route(t, 'w', create_table => true) "
+      "from unnest('{item,heap}'::regclass[]) as t");
+  rowrelay_ok(&f, "backfill", "heap", "--to", "w", NULL);
+  sql(f.at_source,
+      "insert into item values (1, 5), (2, 6); update item set a = 7 where id = 2; delete from item where "
+      "id = 1; insert into item values (2, 8) on conflict (id) do update set a = 8;"
+      "insert into heap values (1), (2), (3); update heap set a = 9 where a = 3; delete from heap where a = 2");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "verify", "w", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select concat(id, ' ', a) from item"), "2 8");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(a::text, ' ' order by a) from heap"), "1 1 1 9");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where new_row ->> 'b' is null and "
+                                    "json_typeof(new_row -> 'b') is not null"),
+                   "0");
+  fixture_end(&f);
+}
+
 Test(capture, any_name_will_do) {
   static const char *const TABLES[] = {
       "\"Old Shop\".\"Order\"",      "\"Old Shop\".\"a.b\"",         "\"Old Shop\".\"say \"\"hi\"\"\"",
