@@ -137,6 +137,21 @@ Test(upgrade, from_each_released_version_keeps_what_is_queued_and_misses_nothing
   }
 }
 
+/* A trigger function that cannot use its own text reads tables of the schema, one after the other. */
+Test(upgrade, a_writer_that_reads_table_after_table_meanwhile_goes_on) {
+  struct fixture f;
+  begin(&f, "upgrade_reader", 1);
+  PGconn *writer = connect_to(f.source, "options='-c statement_timeout=20s'");
+  sql(writer, "begin; select from rowrelay.route");
+  pid_t process = fixture_start(&f, "init", NULL);
+  wait_until(f.at_source, "t", 20,
+             "select exists (select from pg_locks where relation = 'rowrelay.route'::regclass and not granted)");
+  sql(writer, "select from rowrelay.capture; select from rowrelay.day; commit");
+  cr_assert(wait_process(process, 30) == 0);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
 Test(upgrade, a_program_that_is_older_than_the_schema_says_so_and_ends) {
   struct fixture f;
   const char *errors;

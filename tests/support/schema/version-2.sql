@@ -767,6 +767,39 @@ comment on column rowrelay.history_index.failed is 'days on which the index coul
 comment on column rowrelay.history_index.problem is 'why, the last time';
 insert into rowrelay.migration (version) values (2);
 
+-- Locks all tables that are altered here at once, or none. In a writer's transaction a trigger function may have read
+-- one of them and read another one next: it would wait for this transaction, which waits for it. So this one waits for
+-- only a tenth of a second, far less than the server takes to look for a deadlock, and then lets everybody pass. Only
+-- processes of rowrelay read rowrelay.lease; they hold it for as long as a batch takes.
+do $$
+declare
+  was     constant text := current_setting('lock_timeout');
+  altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
+    rowrelay.trouble}'::regclass[];
+  holders text;
+begin
+  loop
+    begin
+      lock table rowrelay.lease in access exclusive mode;
+      perform set_config('lock_timeout', '100ms', true);
+      lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble
+        in access exclusive mode;
+      perform set_config('lock_timeout', was, true);
+      return;
+    exception when lock_not_available then
+      exit when clock_timestamp() > now() + interval '5 minutes';
+    end;
+    perform pg_sleep(0.1);
+  end loop;
+  select string_agg(distinct l.pid::text, ', ') into holders
+    from pg_locks l
+   where l.database = (select d.oid from pg_database d where d.datname = current_database()) and l.granted
+     and l.relation = any (altered);
+  raise exception 'open transactions hold tables of schema rowrelay: process %', holders
+    using errcode = 'lock_not_available', hint = 'Wait until they end, or end them: select pg_terminate_backend(PID)';
+end
+$$;
+
 -- Claims ----------------------------------------------------------------------------------------------------------
 
 -- Processes of version 1 lock lanes in another way, so they must not run beside those of this version. Renaming a
