@@ -536,8 +536,9 @@ Test(ddl, a_transaction_that_cannot_see_what_was_altered_goes_on) {
   sql(f.at_source, "insert into part values (2, 'hidden')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   /* what it wrote is listed, and what follows a TRUNCATE in a table waits for it */
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(op, ' ', position('cannot see yet' in message) > 0), ', ' "
-                                    "order by change_id) from rowrelay.errors"),
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(concat(op, ' ', position('cannot see yet' in message) > 0), ', ' "
+                       "order by change_id) from rowrelay.errors"),
                    "insert t, truncate t, truncate t, insert f");
   rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
