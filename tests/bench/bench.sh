@@ -2,8 +2,8 @@
 #
 # bench.sh: how fast rowrelay is, beside its peers, on this machine, in this run. What `make bench` runs.
 #
-#   bench.sh [PART…]    capture drain hot tpcb latency writers idle backlog backfill documents verify http history; all of them
-#                       by default
+#   bench.sh [PART…]    capture drain hot tpcb latency writers idle backlog backfill documents verify http kafka history; all
+#                       of them by default
 #
 # Two private servers with fsync on. What is compared takes turns, round by round, because no machine is equally fast for
 # two minutes: read the ratios, and the spread beside each median. Peers that are not installed are left out (Debian:
@@ -21,7 +21,7 @@ cd "$(dirname "$0")"
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
-all_parts=(capture drain hot tpcb latency writers idle backlog backfill documents verify http history)
+all_parts=(capture drain hot tpcb latency writers idle backlog backfill documents verify http kafka history)
 # shellcheck disable=SC2034 # the parts use it
 changes=${CHANGES:-500000}
 parts=("$@")
@@ -73,6 +73,9 @@ clean_up() {
     $pg remove "$dir/target"
     ../support/nginx.sh remove "$dir/nginx"
     ../support/opensearch.sh remove "$dir/opensearch"
+    ../support/connect.sh remove "$dir/connect"
+    ../support/kafka.sh remove "$dir/kafka"
+    $pg remove "$dir/kafka_source"
     rm -rf "$dir"
   fi
 }
