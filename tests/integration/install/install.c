@@ -7,7 +7,7 @@
 #include "fixture.h"
 #include "terminal.h"
 
-#define DUMP_SIZE (1024 * 1024)
+#define DUMP_SIZE (2 * 1024 * 1024)
 
 /* What a command prints. */
 static void read_output(const char *command, char *text) {
