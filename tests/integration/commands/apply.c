@@ -157,7 +157,7 @@ static const struct {
      "{\"format\": \"debezium\", \"schema\": true, \"source_name\": \"shop\", \"tombstones\": \"false\", "
      "\"compression\": \"lz4\", \"request_bytes\": 2048, \"tls\": true, \"private_key_password\": \"${K}\", \"sasl\": "
      "\"OAUTHBEARER\", \"sasl_username\": \"a b\", \"sasl_password\": \"${S}\", \"oauth_url\": \"https://t/token\", "
-     "\"oauth_scope\": \"all: x\"}"},
+     "\"oauth_scope\": \"all: x\", \"whole_transactions\": true, \"lanes\": 1}"},
     {HAVE_HIREDIS, "redis", "redis://u:${P}@r1:6380/2/a:{table}",
      "{\"format\": \"debezium\", \"schema\": true, \"source_name\": \"shop\", \"maxlen\": 1000, \"replicas\": 2}"},
     {HAVE_LIBRABBITMQ, "amqp", "amqp://u:${P}@r1:5673/v%2F/x", "{\"routing_key\": \"a.{table}\"}"},
