@@ -517,6 +517,11 @@ void wait_until_empty(struct fixture *fixture, double seconds) {
   wait_until(fixture->at_source, "0", seconds, "select count(*) from rowrelay.queue");
 }
 
+void wait_until_nothing_waits(struct fixture *fixture, double seconds) {
+  wait_until(fixture->at_source, "0", seconds,
+             "select (select count(*) from rowrelay.queue) + (select count(*) from rowrelay.hold)");
+}
+
 void same_rows(struct fixture *fixture, const char *source_table, const char *target_table, const char *key) {
   static const char DIGEST[] =
       "select concat(count(*), ' rows ', md5(string_agg(t::text, E'\\n' order by %s, t::text))) from %s as t";

@@ -124,6 +124,8 @@ void cut_off_from_source(struct fixture *fixture);
 
 /* Waits until nothing is queued for any target. */
 void wait_until_empty(struct fixture *fixture, double seconds);
+/* The same, and until no table is held: asked at once, because what a process has in hand may hold a table again. */
+void wait_until_nothing_waits(struct fixture *fixture, double seconds);
 /* Fails the test unless both tables have the same rows, compared as text in the order of `key` (any SQL expression). */
 void same_rows(struct fixture *fixture, const char *source_table, const char *target_table, const char *key);
 
