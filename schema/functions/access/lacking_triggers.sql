@@ -19,7 +19,9 @@ begin
       select t.tgrelid, p.proname::text, case when p.proname in ('capture_truncate', 'stand_alone') then t.tgargs end,
              t.tgenabled, count(*)
         from pg_trigger t
-        join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
+       -- one function at a time, or the planner may read all triggers for each function
+       cross join lateral (select p.proname from pg_proc p
+                            where p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace offset 0) as p
        group by 1, 2, 3, 4
     ), lacking as (
       select m.capture,
