@@ -124,8 +124,8 @@ Test(status, a_failing_target_says_since_when_how_often_and_why) {
           "select $$%s$$ ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): .*nowhere'", note),
       "t", "%s", note);
   /* The other target works, and has everything. */
-  cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', backlog, note) from rowrelay.status where target = 'v'"),
-                   "running 0");
+  wait_until(f.at_source, "running 0", 10,
+             "select concat(state, ' ', backlog, note) from rowrelay.status where target = 'v'");
   rowrelay_ok(&f, "target", "pause", "w", NULL);
   wait_for_state(&f, "w", "paused");
   rowrelay_ok(&f, "target", "resume", "w", NULL);
