@@ -180,6 +180,15 @@ static void add_actor(struct buffer *buffer, const PGresult *rows, int row) {
   buffer_add_string(buffer, "\n");
 }
 
+/* Else the nulls would be taken for what the row had, and no difference for none. */
+static void add_redacted(struct buffer *buffer, const PGresult *rows, int row) {
+  if (PQgetisnull(rows, row, ENTRY_REDACTED))
+    return;
+  buffer_add_format(buffer, "%-13s", "Redacted:");
+  add_text(buffer, PQgetvalue(rows, row, ENTRY_REDACTED));
+  buffer_add_string(buffer, " (removed from the log and shown as null)\n");
+}
+
 /* One line: name, status and the rest, parted by tabs. */
 static void add_delivery(struct buffer *buffer, const struct entry_style *style, const char *line, size_t length) {
   const char *status = memchr(line, '\t', length);
@@ -220,6 +229,7 @@ void entry_add_paragraph(struct buffer *buffer, const struct entry_style *style,
   add_field(buffer, "Transaction:", rows, row, ENTRY_TXID);
   add_deliveries(buffer, style, result_text(rows, row, ENTRY_DELIVERIES));
   add_field(buffer, "Problem:", rows, row, ENTRY_PROBLEM);
+  add_redacted(buffer, rows, row);
   add_differences(buffer, style, rows, row);
 }
 
@@ -271,6 +281,11 @@ void entry_add_line(struct buffer *buffer, const struct entry_style *style, cons
       put_text(&line, PLAIN, " ");
       put_text(&line, column == ENTRY_AT ? FAINT : PLAIN, PQgetvalue(rows, row, column));
     }
+  if (!PQgetisnull(rows, row, ENTRY_REDACTED)) {
+    put_text(&line, WORRYING, " (redacted: ");
+    put_text(&line, WORRYING, PQgetvalue(rows, row, ENTRY_REDACTED));
+    put_text(&line, WORRYING, ")");
+  }
   bool first = true;
   while (line.room > 0 && next_difference(&difference, &old, &new)) {
     put_member(&line, &old, &new, first);

@@ -6,10 +6,10 @@
 --   $4 where all are of one key: the same ids and those before them, so that the old row is known where it was not
 --      logged;
 --   null: not so
--- Gives entry: id, at, op, relation, key, actor, session, txid, old, new, deliveries, problem
+-- Gives entry: id, at, op, relation, key, actor, session, txid, old, new, deliveries, problem, redacted
 with entry as (
   select h.change_id, h.day, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.db_user,
-         h.application_name, h.client_addr, h.problem,
+         h.application_name, h.client_addr, h.problem, h.caveat,
          case when $4::bigint[] is not null
               then lag(case when h.op <> 'truncate' then h.new_row end) over (order by h.change_id) end as was
     from rowrelay.history h
@@ -47,7 +47,8 @@ select e.change_id as id,
             ) as w (tried, who, at, said)
            where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[]))
          as deliveries,
-       e.problem
+       e.problem,
+       (select string_agg(c, ', ') from json_array_elements_text(e.caveat -> 'redacted') as c) as redacted
   from entry e
  where e.change_id = any ($1::bigint[])
  order by e.change_id desc;

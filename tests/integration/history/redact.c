@@ -212,6 +212,20 @@ Test(redact, a_null_that_was_redacted_is_not_taken_for_what_the_row_was) {
   fixture_end(&f);
 }
 
+Test(redact, the_log_says_which_values_of_a_change_were_redacted) {
+  struct fixture f;
+  begin(&f, "redact_log");
+  cr_expect_null(strstr(rowrelay_ok(&f, "log", "shop.person", "1", NULL), "edacted"));
+  rowrelay_ok(&f, "redact", "shop.person", "1", "email", "phone", NULL);
+  const char *entries = rowrelay_ok(&f, "log", "shop.person", "1", "-n", "1", NULL);
+  cr_expect(strstr(entries, "\nRedacted:    email, phone (removed from the log and shown as null)\n") != NULL, "%s",
+            entries);
+  entries = rowrelay_ok(&f, "log", "shop.person", "1", "--oneline", "-n", "1", NULL);
+  cr_expect(strstr(entries, " (redacted: email, phone)") != NULL, "%s", entries);
+  cr_expect_null(strstr(rowrelay_ok(&f, "log", "shop.person", "2", NULL), "edacted"), "other rows are whole");
+  fixture_end(&f);
+}
+
 /* By whatever way a row is written, and whatever was altered meanwhile. */
 Test(redact, what_is_masked_or_left_out_never_gets_into_the_log) {
   struct fixture f;
