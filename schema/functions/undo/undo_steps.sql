@@ -28,7 +28,8 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'A trigger or function wrote it too, and the log does not have the row as it was in between.',
             hint = 'Correct the row by hand; for what the log has: '
-                     || rowrelay.command('rowrelay log %s', 'select * from rowrelay.history where relation_name = %L;',
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
                                          capture.relation_name);
   end if;
   for pair in
