@@ -183,6 +183,11 @@ bool option_integer(const struct options *given, const char *name, struct bounds
   return true;
 }
 
+bool option_is_id(const char *text) {
+  errno = 0;
+  return *text != '\0' && text[strspn(text, "0123456789")] == '\0' && strtoll(text, NULL, 10) >= 0 && errno == 0;
+}
+
 /* Writes the left column, such as "-d, --dbname CONNINFO", and returns its width; NULL only measures. */
 static int print_name(FILE *stream, const struct option *option) {
   char letter[] = "-x, ";

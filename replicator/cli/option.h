@@ -80,6 +80,10 @@ struct bounds {
 MUST_CHECK bool option_integer(const struct options *given, const char *name, struct bounds bounds, int64_t *value,
                                struct error *error);
 
+/* Whether a text is the id of a change or of a transaction: digits alone, at most those of a bigint. PostgreSQL would
+ * take "12x" for transaction 12. */
+bool option_is_id(const char *text);
+
 /* Prints a table of options for people. */
 void option_print_help(FILE *stream, const struct option *table);
 

@@ -134,7 +134,7 @@ static bool read_wanted(struct source *source, const struct options *given, stru
   struct log_filter *filter = &wanted->filter;
   const char *txid = option_text(given, "txid");
   /* PostgreSQL before 16 reads any word as 0. */
-  if (txid != NULL && (txid[0] == '\0' || txid[strspn(txid, "0123456789")] != '\0'))
+  if (txid != NULL && !option_is_id(txid))
     return error_set(error, FAILURE_USAGE, "--txid must be a transaction id, not \"%s\"", txid);
   filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
   filter->txid = txid;

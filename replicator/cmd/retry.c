@@ -14,7 +14,7 @@ static bool check_ids(const struct options *given, const char *command, struct e
   struct shell_word word;
   for (int i = 0; i < (int)given->argument_count; i++) {
     const char *id = given->arguments[i];
-    if (*id != '\0' && id[strspn(id, "0123456789")] == '\0')
+    if (option_is_id(id))
       continue;
     error_set(error, FAILURE_USAGE, "\"%s\" is not a change id", id);
     return error_hint(error,
@@ -26,6 +26,10 @@ static bool check_ids(const struct options *given, const char *command, struct e
   if (all != (given->argument_count > 0))
     return true;
   error_set(error, FAILURE_USAGE, all ? "option --all and change ids cannot be combined" : "name at least one change");
+  const char *target = option_text(given, "target");
+  if (!all && target != NULL)
+    return error_hint(error, "for all that target \"%s\" has refused, run: rowrelay %s --all --target %s", target,
+                      command, shell_quote(&word, target));
   return error_hint(error, "give change ids as \"rowrelay errors\" shows them, or --all");
 }
 

@@ -7,10 +7,15 @@
 
 static bool check_use(const struct options *given, struct error *error) {
   bool whole = option_given(given, "txid");
-  if (given->argument_count == (whole ? 0 : 3))
+  if (given->argument_count != (whole ? 0 : 3))
+    error_set(error, FAILURE_USAGE,
+              whole ? "option --txid and a change cannot be combined" : "nothing to undo was named");
+  else if (whole && !option_is_id(option_text(given, "txid")))
+    error_set(error, FAILURE_USAGE, "--txid must be a transaction id, not \"%s\"", option_text(given, "txid"));
+  else if (!whole && !option_is_id(given->arguments[2]))
+    error_set(error, FAILURE_USAGE, "\"%s\" is not a change id", given->arguments[2]);
+  else
     return true;
-  error_set(error, FAILURE_USAGE,
-            whole ? "option --txid and a change cannot be combined" : "nothing to undo was named");
   return error_hint(error, "give TABLE, KEY and CHANGE as \"rowrelay log\" shows them, or --txid TXID");
 }
 

@@ -72,6 +72,9 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "table public.item is not routed to target \"w\"", "route", "item", "w", "--remove");
   FAILS(2, "yesterdayish", "log", "item", "--since", "yesterdayish");
   FAILS(2, "\"one\" is not a change id", "retry", "one");
+  FAILS(2, "is not a change id", "retry", "99999999999999999999");
+  FAILS(2, "\"one\" is not a change id", "undo", "item", "1", "one");
+  FAILS(2, "run: rowrelay retry --all --target 'd w'", "retry", "--target", "d w");
   /* Nothing has changed by any of it. */
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures where targets = '{}'"), "item");

@@ -359,8 +359,13 @@ Test(undo, is_a_command_that_prints_and_applies_on_request) {
   const char *errors;
   begin(&f, "undo_command", SHOP);
   sql(f.at_source, "update orders set total = 50");
-  char txid[32];
+  char txid[32] = "", mistyped[40];
   strncpy(txid, ask(f.at_source, "select " LAST_TXID), sizeof txid - 1);
+  /* PostgreSQL before 16 reads the number that a word begins with. */
+  snprintf(mistyped, sizeof mistyped, "%sx", txid);
+  cr_assert(rowrelay(&f, NULL, &errors, "undo", "--txid", mistyped, "--apply", NULL) == 2);
+  cr_assert_not_null(strstr(errors, "--txid must be a transaction id"), "%s", errors);
+  cr_assert(ask_number(f.at_source, "select min(total) from orders") == 50);
   const char *said = rowrelay_ok(&f, "undo", "--txid", txid, NULL);
   cr_assert(
       strncmp(said, "begin;\nupdate public.orders as t set total = '7'::integer where t.id = '12'::integer ", 82) == 0,
