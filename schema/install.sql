@@ -37,6 +37,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lane_position.sql
 \ir functions/queue/waiting_lane.sql
 \ir functions/target/add_lanes.sql
+\ir functions/target/lock_configuration.sql
 \ir functions/queue/lanes_of.sql
 \ir functions/queue/lock_lanes.sql
 \ir functions/queue/lock_target.sql
@@ -140,6 +141,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/retention/restore_end.sql
 \ir functions/maintenance/maintain_is_due.sql
 \ir functions/maintenance/maintain.sql
+\ir functions/maintenance/maintain_when_due.sql
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql

@@ -20,3 +20,11 @@ begin
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);
 end
 $$;
+-- Nobody changes captures and targets meanwhile. Version 1 has no such lock.
+do $$
+begin
+  if pg_catalog.to_regprocedure('rowrelay.lock_configuration()') is not null then
+    perform rowrelay.lock_configuration();
+  end if;
+end
+$$;

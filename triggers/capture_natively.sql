@@ -8,6 +8,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture;
 begin
+  perform rowrelay.lock_configuration();
   update rowrelay.source s set native = wanted where s.native <> wanted;
   for capture in select c.* from rowrelay.capture c where c.released_at is null order by c.id loop
     perform rowrelay.make_trigger_function(capture.id);

@@ -15,6 +15,7 @@ declare
   rebuilds    text;
   shown       text;
 begin
+  perform rowrelay.lock_configuration();
   perform rowrelay.check_capturable(relation);
   select c.* into was from rowrelay.capture c
    where c.relation = store_capture.relation and c.released_at is null for update;

@@ -59,8 +59,9 @@ create table rowrelay.mutex (
 comment on table rowrelay.mutex is 'work that one session may do at a time: the session that locks the row (select ... '
                                    'for update), '
   'which takes rights here';
-comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days()';
-insert into rowrelay.mutex (name) values ('seal'), ('index');
+comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days(); '
+                                  'configuration: rowrelay.lock_configuration()';
+insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration');
 
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '

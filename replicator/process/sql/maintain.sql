@@ -1,1 +1,1 @@
-select * from rowrelay.maintain();
+select * from rowrelay.maintain_when_due();

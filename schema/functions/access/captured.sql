@@ -1,4 +1,4 @@
--- Purpose:    returns the present capture of a table and locks its row against changes by others
+-- Purpose:    returns the present capture of a table and locks the configuration, then its row
 -- Parameters: relation
 -- Result:     its row in rowrelay.capture
 -- Errors:     the table is not captured
@@ -7,6 +7,7 @@ language plpgsql as $$
 declare
   found_capture rowrelay.capture;
 begin
+  perform rowrelay.lock_configuration();
   select c.* into found_capture from rowrelay.capture c
    where c.relation = captured.relation and c.released_at is null
      for update;

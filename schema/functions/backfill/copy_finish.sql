@@ -21,11 +21,12 @@ begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   -- in the same lock order as everywhere
-  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
-  if capture.id is null then
-    note := 'another session is changing how the table is captured';
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    note := 'another session is changing captures or targets';
     return;
   end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture for update;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'joining' then

@@ -15,13 +15,14 @@ declare
   flag       text;
 begin
   switched := false;
-  -- in the same lock order as everywhere: capture, target, backfill
+  -- in the same order as everywhere: configuration, capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
-  if capture.id is null then
-    note := 'another session is changing how the table is captured';
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    note := 'another session is changing captures or targets';
     return;
   end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture for update;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'waiting' or b.way <> 'copy' then

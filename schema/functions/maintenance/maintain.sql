@@ -1,5 +1,6 @@
--- Purpose:    regular maintenance; running processes call it, one of them at a time. A task that fails does not stop
---             the others.
+-- Purpose:    regular maintenance, at once; a run that is under way is waited for. Running processes call
+--             rowrelay.maintain_when_due(). A task that fails does not stop the others. What changes captures or the
+--             queue is left to the next run while a transaction changes captures or targets.
 -- Result:     one text for each thing done and for each failure. A failure is reported once, and again when its reason
 --             changes or after it had worked. No row: nothing to do.
 create or replace function rowrelay.maintain() returns setof text
@@ -11,10 +12,11 @@ declare
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
+  -- whether nobody else changes captures or targets until this transaction ends
+  may_change boolean;
 begin
-  if not rowrelay.take_job('maintain', '30 s') then
-    return;
-  end if;
+  -- waits for another run, and puts off the next one of a process
+  perform rowrelay.take_job('maintain', '30 s');
 
   begin
     n := rowrelay.maintain_partitions();
@@ -34,8 +36,14 @@ begin
     problems := problems || format('days of the log could not be closed: %s', sqlerrm);
   end;
 
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  may_change := found;
+  if not may_change then
+    return next 'another transaction is changing captures or targets: what is captured was left to the next run';
+  end if;
+
   begin
-    n := rowrelay.free_blocked();
+    n := case when may_change then rowrelay.free_blocked() end;
     if n > 0 then
       return next format('%s queued again', case n when 1
                          then '1 change that waited behind a refused one that is gone was'
@@ -48,7 +56,7 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.id = any (array(select k.id
+       where may_change and c.id = any (array(select k.id
                                  from rowrelay.column_states(array(select a.id from rowrelay.capture a
                                                                    where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
@@ -80,7 +88,8 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
+       where may_change
+         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
          for update skip locked
     loop
       begin
@@ -123,7 +132,8 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.released_at is null and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
+       where may_change and c.released_at is null
+         and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
          and not exists (select from pg_class r where r.oid = c.relation)
          for update skip locked
     loop

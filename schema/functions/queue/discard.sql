@@ -8,11 +8,13 @@
 create or replace function rowrelay.discard(relation regclass, target text) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := (select t.id from rowrelay.target t where t.name = discard.target and t.dropped_at is null);
+  target_id integer;
   capture   rowrelay.capture;
-  lanes     integer[] := rowrelay.lanes_of(target_id);
+  lanes     integer[];
   given_up  bigint;
 begin
+  perform rowrelay.lock_configuration();
+  lanes := rowrelay.lanes_of(t.id) from rowrelay.target t where t.name = discard.target and t.dropped_at is null;
   -- Before any other lock: a batch that is about to halt its target would wait for us while we wait for it.
   perform rowrelay.lock_lanes(lanes);
 

@@ -21,7 +21,12 @@ begin
   if since is null or until is null then
     raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
   end if;
-  select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
+  perform rowrelay.lock_configuration();
+  -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
+  select t.* into goes_to from rowrelay.target t where t.name = replay.target and t.dropped_at is null;
+  if goes_to.id is null then
+    perform rowrelay.target_id(target);
+  end if;
   if rowrelay.keeps_state(goes_to) then
     raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',

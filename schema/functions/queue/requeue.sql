@@ -25,11 +25,7 @@ begin
   end if;
   -- A crash must not lose ids that targets have seen.
   perform set_config('synchronous_commit', 'on', true);
-  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation
-    and c.released_at is null for share;
-  if capture.id is null then
-    capture := rowrelay.captured(relation);
-  end if;
+  capture := rowrelay.captured(relation);
   -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
   select t.* into goes_to from rowrelay.target t where t.name = requeue.target and t.dropped_at is null;
   if goes_to.id is null then

@@ -14,6 +14,7 @@ declare
   moved       bigint;
   total       bigint := 0;
 begin
+  perform rowrelay.lock_configuration();
   locked := rowrelay.lock_refused_lanes(target, rowrelay.with_blocked(change_ids));
   -- A batch that was in flight may have set more aside behind them.
   change_ids := rowrelay.with_blocked(change_ids);

@@ -8,10 +8,12 @@ create or replace function rowrelay.skip(target text default null, change_ids bi
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   only_target integer;
-  lanes       integer[] := rowrelay.lock_refused_lanes(target, change_ids);
+  lanes       integer[];
   given_up    bigint;
   waiting     bigint[];
 begin
+  perform rowrelay.lock_configuration();
+  lanes := rowrelay.lock_refused_lanes(target, change_ids);
   -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);

@@ -5,11 +5,15 @@
 create or replace function rowrelay.drop_target(name text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := rowrelay.target_id(name);
+  target_id integer;
   relation  regclass;
 begin
+  perform rowrelay.lock_configuration();
   -- What is in flight could arrive after what another target of this name delivers.
-  perform rowrelay.lock_target(target_id);
+  -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+  perform rowrelay.lock_target(t.id) from rowrelay.target t
+    where t.name = drop_target.name and t.dropped_at is null;
+  target_id := rowrelay.target_id(name);
   perform rowrelay.drop_target(t.name)
      from rowrelay.document d join rowrelay.target t on t.id = d.target
     where d.delivers_to = target_id and t.dropped_at is null;

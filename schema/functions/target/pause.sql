@@ -6,10 +6,14 @@
 create or replace function rowrelay.pause(target text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  paused_id integer := rowrelay.target_id(target);
+  paused_id integer;
   paused_by text := 'paused by ' || nullif(current_setting('rowrelay.actor', true), '');
 begin
-  perform rowrelay.lock_target(paused_id);
+  perform rowrelay.lock_configuration();
+  -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+  perform rowrelay.lock_target(t.id) from rowrelay.target t
+    where t.name = pause.target and t.dropped_at is null;
+  paused_id := rowrelay.target_id(target);
   update rowrelay.target t
      set state = 'paused', reason = paused_by, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))

@@ -6,14 +6,18 @@ create or replace function rowrelay.set_target(name text, url text default null,
   returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := rowrelay.target_id(name);
+  target_id integer;
   known     rowrelay.target;
   new_lanes smallint;
 begin
+  perform rowrelay.lock_configuration();
   -- A batch in flight goes where it went, under the rules it was claimed by; what comes after it must not overtake it.
   if set_target.url is not null or set_target.options ?| '{claim,guarantee,mode}' then
-    perform rowrelay.lock_target(target_id);
+    -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+    perform rowrelay.lock_target(t.id) from rowrelay.target t
+      where t.name = set_target.name and t.dropped_at is null;
   end if;
+  target_id := rowrelay.target_id(name);
   select t.* into known from rowrelay.target t where t.id = target_id;
   new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t

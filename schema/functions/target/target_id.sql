@@ -1,4 +1,4 @@
--- Purpose:    finds a target by name and locks its row against changes by others
+-- Purpose:    finds a target by name and locks the configuration, then its row, against changes by others
 -- Parameters: name
 -- Result:     its id
 -- Errors:     no target has that name
@@ -7,6 +7,7 @@ language plpgsql as $$
 declare
   found_id integer;
 begin
+  perform rowrelay.lock_configuration();
   select t.id into found_id from rowrelay.target t where t.name = target_name
     and t.dropped_at is null for no key update;
   if not found then

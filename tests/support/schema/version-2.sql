@@ -26,6 +26,14 @@ begin
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);
 end
 $$;
+-- Nobody changes captures and targets meanwhile. Version 1 has no such lock.
+do $$
+begin
+  if pg_catalog.to_regprocedure('rowrelay.lock_configuration()') is not null then
+    perform rowrelay.lock_configuration();
+  end if;
+end
+$$;
 -- Runs first after the lock, in the same transaction: creates a table to record versions in.
 do $$
 begin
@@ -826,8 +834,9 @@ create table rowrelay.mutex (
 comment on table rowrelay.mutex is 'work that one session may do at a time: the session that locks the row (select ... '
                                    'for update), '
   'which takes rights here';
-comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days()';
-insert into rowrelay.mutex (name) values ('seal'), ('index');
+comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days(); '
+                                  'configuration: rowrelay.lock_configuration()';
+insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration');
 
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
@@ -1201,6 +1210,31 @@ language sql as $$
   select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
    where t.id = add_lanes.target
   on conflict (lane) do nothing;
+$$;
+-- Purpose:    lets one transaction at a time change what is captured and where it goes. It is locked before everything
+--             else: lanes, captures, targets, tables, trigger functions. So two such transactions never wait for each
+--             other, whatever they change, in whatever order. Writers, and delivery, never take this lock; what
+--             processes do by themselves takes it only if it is free.
+-- Errors:     lock_not_available, if the caller has set lock_timeout
+create or replace function rowrelay.lock_configuration() returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  patience constant text := current_setting('lock_timeout');
+  holder   integer;
+begin
+  begin
+    perform set_config('lock_timeout', '1s', true);
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+    perform set_config('lock_timeout', patience, true);
+  exception when lock_not_available then
+    perform set_config('lock_timeout', patience, true);
+    select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
+     where m.name = 'configuration' and l.granted;
+    raise warning 'waiting for another transaction that changes captures or targets: process %',
+      coalesce(holder::text, 'unknown');
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  end;
+end
 $$;
 -- Purpose:    returns the lanes of a target
 -- Parameters: target
@@ -2137,7 +2171,7 @@ begin
      order by n.nspname, c.relname;
 end
 $$;
--- Purpose:    returns the present capture of a table and locks its row against changes by others
+-- Purpose:    returns the present capture of a table and locks the configuration, then its row
 -- Parameters: relation
 -- Result:     its row in rowrelay.capture
 -- Errors:     the table is not captured
@@ -2146,6 +2180,7 @@ language plpgsql as $$
 declare
   found_capture rowrelay.capture;
 begin
+  perform rowrelay.lock_configuration();
   select c.* into found_capture from rowrelay.capture c
    where c.relation = captured.relation and c.released_at is null
      for update;
@@ -2158,7 +2193,7 @@ begin
   return found_capture;
 end
 $$;
--- Purpose:    finds a target by name and locks its row against changes by others
+-- Purpose:    finds a target by name and locks the configuration, then its row, against changes by others
 -- Parameters: name
 -- Result:     its id
 -- Errors:     no target has that name
@@ -2167,6 +2202,7 @@ language plpgsql as $$
 declare
   found_id integer;
 begin
+  perform rowrelay.lock_configuration();
   select t.id into found_id from rowrelay.target t where t.name = target_name
     and t.dropped_at is null for no key update;
   if not found then
@@ -2877,14 +2913,18 @@ create or replace function rowrelay.set_target(name text, url text default null,
   returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := rowrelay.target_id(name);
+  target_id integer;
   known     rowrelay.target;
   new_lanes smallint;
 begin
+  perform rowrelay.lock_configuration();
   -- A batch in flight goes where it went, under the rules it was claimed by; what comes after it must not overtake it.
   if set_target.url is not null or set_target.options ?| '{claim,guarantee,mode}' then
-    perform rowrelay.lock_target(target_id);
+    -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+    perform rowrelay.lock_target(t.id) from rowrelay.target t
+      where t.name = set_target.name and t.dropped_at is null;
   end if;
+  target_id := rowrelay.target_id(name);
   select t.* into known from rowrelay.target t where t.id = target_id;
   new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t
@@ -2910,11 +2950,15 @@ $$;
 create or replace function rowrelay.drop_target(name text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := rowrelay.target_id(name);
+  target_id integer;
   relation  regclass;
 begin
+  perform rowrelay.lock_configuration();
   -- What is in flight could arrive after what another target of this name delivers.
-  perform rowrelay.lock_target(target_id);
+  -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+  perform rowrelay.lock_target(t.id) from rowrelay.target t
+    where t.name = drop_target.name and t.dropped_at is null;
+  target_id := rowrelay.target_id(name);
   perform rowrelay.drop_target(t.name)
      from rowrelay.document d join rowrelay.target t on t.id = d.target
     where d.delivers_to = target_id and t.dropped_at is null;
@@ -2949,10 +2993,14 @@ $$;
 create or replace function rowrelay.pause(target text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  paused_id integer := rowrelay.target_id(target);
+  paused_id integer;
   paused_by text := 'paused by ' || nullif(current_setting('rowrelay.actor', true), '');
 begin
-  perform rowrelay.lock_target(paused_id);
+  perform rowrelay.lock_configuration();
+  -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
+  perform rowrelay.lock_target(t.id) from rowrelay.target t
+    where t.name = pause.target and t.dropped_at is null;
+  paused_id := rowrelay.target_id(target);
   update rowrelay.target t
      set state = 'paused', reason = paused_by, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
@@ -3308,6 +3356,7 @@ declare
   moved       bigint;
   total       bigint := 0;
 begin
+  perform rowrelay.lock_configuration();
   locked := rowrelay.lock_refused_lanes(target, rowrelay.with_blocked(change_ids));
   -- A batch that was in flight may have set more aside behind them.
   change_ids := rowrelay.with_blocked(change_ids);
@@ -3446,10 +3495,12 @@ create or replace function rowrelay.skip(target text default null, change_ids bi
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   only_target integer;
-  lanes       integer[] := rowrelay.lock_refused_lanes(target, change_ids);
+  lanes       integer[];
   given_up    bigint;
   waiting     bigint[];
 begin
+  perform rowrelay.lock_configuration();
+  lanes := rowrelay.lock_refused_lanes(target, change_ids);
   -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);
@@ -4294,8 +4345,9 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
                       where j.name = 'maintain'
                         and j.held_until between clock_timestamp() and clock_timestamp() + interval '30 s')
 $$;
--- Purpose:    regular maintenance; running processes call it, one of them at a time. A task that fails does not stop
---             the others.
+-- Purpose:    regular maintenance, at once; a run that is under way is waited for. Running processes call
+--             rowrelay.maintain_when_due(). A task that fails does not stop the others. What changes captures or the
+--             queue is left to the next run while a transaction changes captures or targets.
 -- Result:     one text for each thing done and for each failure. A failure is reported once, and again when its reason
 --             changes or after it had worked. No row: nothing to do.
 create or replace function rowrelay.maintain() returns setof text
@@ -4307,10 +4359,11 @@ declare
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
+  -- whether nobody else changes captures or targets until this transaction ends
+  may_change boolean;
 begin
-  if not rowrelay.take_job('maintain', '30 s') then
-    return;
-  end if;
+  -- waits for another run, and puts off the next one of a process
+  perform rowrelay.take_job('maintain', '30 s');
 
   begin
     n := rowrelay.maintain_partitions();
@@ -4330,8 +4383,14 @@ begin
     problems := problems || format('days of the log could not be closed: %s', sqlerrm);
   end;
 
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  may_change := found;
+  if not may_change then
+    return next 'another transaction is changing captures or targets: what is captured was left to the next run';
+  end if;
+
   begin
-    n := rowrelay.free_blocked();
+    n := case when may_change then rowrelay.free_blocked() end;
     if n > 0 then
       return next format('%s queued again', case n when 1
                          then '1 change that waited behind a refused one that is gone was'
@@ -4344,7 +4403,7 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.id = any (array(select k.id
+       where may_change and c.id = any (array(select k.id
                                  from rowrelay.column_states(array(select a.id from rowrelay.capture a
                                                                    where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
@@ -4376,7 +4435,8 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
+       where may_change
+         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
          for update skip locked
     loop
       begin
@@ -4419,7 +4479,8 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.released_at is null and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
+       where may_change and c.released_at is null
+         and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
          and not exists (select from pg_class r where r.oid = c.relation)
          for update skip locked
     loop
@@ -4463,6 +4524,17 @@ begin
      where f <> all (array(select unnest(j.failed) from rowrelay.job j where j.name = 'maintain'));
   update rowrelay.job j set failed = problems
    where j.name = 'maintain' and j.failed is distinct from problems;
+end
+$$;
+-- Purpose:    rowrelay.maintain(), unless it began within the last 30 seconds: running processes call this, so that one
+--             of them at a time does it
+-- Result:     as rowrelay.maintain()
+create or replace function rowrelay.maintain_when_due() returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if rowrelay.take_job('maintain', '30 s') then
+    return query select m from rowrelay.maintain() as m;
+  end if;
 end
 $$;
 -- Purpose:    returns the present names of columns; captures store numbers, because a number survives a rename
@@ -8540,6 +8612,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture;
 begin
+  perform rowrelay.lock_configuration();
   update rowrelay.source s set native = wanted where s.native <> wanted;
   for capture in select c.* from rowrelay.capture c where c.released_at is null order by c.id loop
     perform rowrelay.make_trigger_function(capture.id);
@@ -9302,6 +9375,7 @@ declare
   rebuilds    text;
   shown       text;
 begin
+  perform rowrelay.lock_configuration();
   perform rowrelay.check_capturable(relation);
   select c.* into was from rowrelay.capture c
    where c.relation = store_capture.relation and c.released_at is null for update;
@@ -10148,11 +10222,13 @@ $$;
 create or replace function rowrelay.discard(relation regclass, target text) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  target_id integer := (select t.id from rowrelay.target t where t.name = discard.target and t.dropped_at is null);
+  target_id integer;
   capture   rowrelay.capture;
-  lanes     integer[] := rowrelay.lanes_of(target_id);
+  lanes     integer[];
   given_up  bigint;
 begin
+  perform rowrelay.lock_configuration();
+  lanes := rowrelay.lanes_of(t.id) from rowrelay.target t where t.name = discard.target and t.dropped_at is null;
   -- Before any other lock: a batch that is about to halt its target would wait for us while we wait for it.
   perform rowrelay.lock_lanes(lanes);
 
@@ -11054,13 +11130,14 @@ declare
   flag       text;
 begin
   switched := false;
-  -- in the same lock order as everywhere: capture, target, backfill
+  -- in the same order as everywhere: configuration, capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
-  if capture.id is null then
-    note := 'another session is changing how the table is captured';
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    note := 'another session is changing captures or targets';
     return;
   end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture for update;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'waiting' or b.way <> 'copy' then
@@ -11288,11 +11365,12 @@ begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   -- in the same lock order as everywhere
-  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
-  if capture.id is null then
-    note := 'another session is changing how the table is captured';
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    note := 'another session is changing captures or targets';
     return;
   end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture for update;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'joining' then
@@ -12587,7 +12665,11 @@ $$;
 create or replace function rowrelay.drop_document(name text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  perform rowrelay.document_id(name);
+  -- Not locked: rowrelay.drop_target() locks other things first.
+  if not exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
+                  where t.name = drop_document.name and t.dropped_at is null) then
+    perform rowrelay.document_id(name);
+  end if;
   perform rowrelay.drop_target(name);
 end
 $$;
@@ -13007,11 +13089,7 @@ begin
   end if;
   -- A crash must not lose ids that targets have seen.
   perform set_config('synchronous_commit', 'on', true);
-  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation
-    and c.released_at is null for share;
-  if capture.id is null then
-    capture := rowrelay.captured(relation);
-  end if;
+  capture := rowrelay.captured(relation);
   -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
   select t.* into goes_to from rowrelay.target t where t.name = requeue.target and t.dropped_at is null;
   if goes_to.id is null then
@@ -13089,7 +13167,12 @@ begin
   if since is null or until is null then
     raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
   end if;
-  select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
+  perform rowrelay.lock_configuration();
+  -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
+  select t.* into goes_to from rowrelay.target t where t.name = replay.target and t.dropped_at is null;
+  if goes_to.id is null then
+    perform rowrelay.target_id(target);
+  end if;
   if rowrelay.keeps_state(goes_to) then
     raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',
@@ -16680,9 +16763,9 @@ declare
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
-      "maintain", "maintain_is_due", "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents",
-      "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids",
-      "tick", "writers"]}';
+      "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due", "queue_all_documents",
+      "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
+      "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {

@@ -1,0 +1,25 @@
+-- Purpose:    lets one transaction at a time change what is captured and where it goes. It is locked before everything
+--             else: lanes, captures, targets, tables, trigger functions. So two such transactions never wait for each
+--             other, whatever they change, in whatever order. Writers, and delivery, never take this lock; what
+--             processes do by themselves takes it only if it is free.
+-- Errors:     lock_not_available, if the caller has set lock_timeout
+create or replace function rowrelay.lock_configuration() returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  patience constant text := current_setting('lock_timeout');
+  holder   integer;
+begin
+  begin
+    perform set_config('lock_timeout', '1s', true);
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+    perform set_config('lock_timeout', patience, true);
+  exception when lock_not_available then
+    perform set_config('lock_timeout', patience, true);
+    select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
+     where m.name = 'configuration' and l.granted;
+    raise warning 'waiting for another transaction that changes captures or targets: process %',
+      coalesce(holder::text, 'unknown');
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  end;
+end
+$$;
