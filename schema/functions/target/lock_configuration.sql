@@ -6,20 +6,20 @@
 create or replace function rowrelay.lock_configuration() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  patience constant text := current_setting('lock_timeout');
-  holder   integer;
+  holder integer;
 begin
-  begin
-    perform set_config('lock_timeout', '1s', true);
-    perform from rowrelay.mutex m where m.name = 'configuration' for update;
-    perform set_config('lock_timeout', patience, true);
-  exception when lock_not_available then
-    perform set_config('lock_timeout', patience, true);
-    select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
-     where m.name = 'configuration' and l.granted;
-    raise warning 'waiting for another transaction that changes captures or targets: process %',
-      coalesce(holder::text, 'unknown');
-    perform from rowrelay.mutex m where m.name = 'configuration' for update;
-  end;
+  for attempt in 1 .. 20 loop
+    -- Not with lock_timeout: that needs a subtransaction, whose number would not tell who holds the lock.
+    perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+    if found then
+      return;
+    end if;
+    perform pg_sleep(0.05);
+  end loop;
+  select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
+   where m.name = 'configuration' and l.granted;
+  raise warning 'waiting for another transaction that changes captures or targets%',
+    coalesce(': process ' || holder, '');
+  perform from rowrelay.mutex m where m.name = 'configuration' for update;
 end
 $$;
