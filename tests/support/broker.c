@@ -131,6 +131,22 @@ void broker_make_topic(const char *topic, int partitions, const char *setting) {
   rd_kafka_NewTopic_destroy(wanted);
 }
 
+void broker_delete_topic(const char *topic) {
+  size_t count = 0;
+  need_client();
+  rd_kafka_DeleteTopic_t *unwanted = rd_kafka_DeleteTopic_new(topic);
+  rd_kafka_queue_t *answers = rd_kafka_queue_new(client);
+  rd_kafka_DeleteTopics(client, &unwanted, 1, NULL, answers);
+  rd_kafka_event_t *answer = rd_kafka_queue_poll(answers, 60000);
+  const rd_kafka_DeleteTopics_result_t *result = answer != NULL ? rd_kafka_event_DeleteTopics_result(answer) : NULL;
+  const rd_kafka_topic_result_t **topics = result != NULL ? rd_kafka_DeleteTopics_result_topics(result, &count) : NULL;
+  cr_assert(count == 1 && rd_kafka_topic_result_error(topics[0]) == RD_KAFKA_RESP_ERR_NO_ERROR, "%s: %s", topic,
+            count == 1 ? rd_kafka_topic_result_error_string(topics[0]) : "no answer");
+  rd_kafka_event_destroy(answer);
+  rd_kafka_queue_destroy(answers);
+  rd_kafka_DeleteTopic_destroy(unwanted);
+}
+
 void broker_load(struct fixture *fixture, const char *topic) {
   char command[1024];
   snprintf(command, sizeof command, "timeout 60 kcat -b %s -C -t '%s' -e -J -q 2>&1", address, topic);
@@ -177,6 +193,9 @@ void broker_make_topic(const char *topic, int partitions, const char *setting) {
   (void)topic;
   (void)partitions;
   (void)setting;
+}
+void broker_delete_topic(const char *topic) {
+  (void)topic;
 }
 void broker_load(struct fixture *fixture, const char *topic) {
   (void)fixture;

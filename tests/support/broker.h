@@ -31,6 +31,8 @@ const char *broker_url(const char *path);
 /* Makes a topic with one setting ("max.message.bytes=1000"; NULL: none). */
 void broker_make_topic(const char *topic, int partitions, const char *setting);
 
+void broker_delete_topic(const char *topic);
+
 /* Reads a topic into table `message` (see messages.h); a value that is null is a tombstone. */
 void broker_load(struct fixture *fixture, const char *topic);
 

@@ -29,6 +29,18 @@ void served_control(struct served *served, const char *command) {
     snprintf(served->address, sizeof served->address, "%.63s", said);
 }
 
+void served_exchange(struct served *served) {
+  char command[1024];
+  served_control(served, "kill");
+  snprintf(
+      command, sizeof command,
+      "cd %s && mv data leaving && if [ -e aside ]; then mv aside data; else mkdir data && chown --reference=leaving "
+      "data; fi && mv leaving aside",
+      served->directory);
+  cr_assert_eq(system(command), 0);
+  served_control(served, "start");
+}
+
 /* Beside the shared PostgreSQL servers, in the directory that goes with the test run. */
 void served_begin(struct served *served, const char *script, bool shared) {
   const char *near = getenv("ROWRELAY_TEST_SOURCE_DIR");

@@ -20,6 +20,11 @@ struct served {
 void served_begin(struct served *served, const char *script, bool shared);
 /* Runs the script with this command: start, stop, kill, freeze, thaw. */
 void served_control(struct served *served, const char *command);
+/*
+ * Kills it; another one, which is empty, takes its place at the same address. What it had is put aside: the next call
+ * puts the other one's aside, and brings it back.
+ */
+void served_exchange(struct served *served);
 
 /* A file in its directory, and what the first line of one says; each valid until the next call. */
 const char *served_path(const struct served *served, const char *name);

@@ -52,6 +52,21 @@ void streams_with_writers(struct fixture *f, const char *url) {
   cr_assert_eq(stop_process(other, SIGTERM), 0);
 }
 
+void streams_with_a_fault(struct fixture *f, const char *url, void (*befall)(struct fixture *fixture)) {
+  struct writers writers;
+  capture_written(f, url, STREAMS_KILLED_ROWS);
+  pid_t one = fixture_run(f, "--workers", "2", NULL);
+  pid_t other = fixture_run(f, "--workers", "2", NULL);
+  writers_start(&writers, f->source, 4, 3000, 5, 50);
+  wait_until(f->at_source, "t", 60, "select count(*) > 10 from rowrelay.receipt where outcome = 'delivered'");
+  befall(f);
+  writers_finish(&writers, 60);
+  wait_until_nothing_waits(f, 90);
+  cr_assert_eq(stop_process(one, SIGTERM), 0);
+  cr_assert_eq(stop_process(other, SIGTERM), 0);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+}
+
 void streams_with_killed_server(struct fixture *f, const char *url, struct served *server, int times) {
   struct writers writers;
   capture_written(f, url, STREAMS_KILLED_ROWS);

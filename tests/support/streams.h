@@ -25,6 +25,11 @@ void streams_deliver(struct fixture *fixture);
 
 /* Two processes deliver to `url` what four writers write, until all is delivered. */
 void streams_with_writers(struct fixture *fixture, const char *url);
+/*
+ * The same, where something befalls the server after the first batches; no change may be refused. Batches have
+ * STREAMS_KILLED_ROWS changes.
+ */
+void streams_with_a_fault(struct fixture *fixture, const char *url, void (*befall)(struct fixture *fixture));
 /* One process does, while the server is killed and started so many times; no change may be refused. */
 void streams_with_killed_server(struct fixture *fixture, const char *url, struct served *server, int times);
 #define STREAMS_KILLED_ROWS 50 /* of a batch, then */

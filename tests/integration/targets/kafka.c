@@ -57,6 +57,49 @@ Test(kafka, a_killed_broker_loses_and_reorders_nothing, .timeout = 400) {
   fixture_end(&f);
 }
 
+static void delete_topic(struct fixture *f) {
+  broker_delete_topic("public.stock");
+  if (getenv("AUTO_CREATE") == NULL)
+    return;
+  wait_until(f->at_source, "t", 60, "select exists (select from rowrelay.hold)");
+  broker_make_topic("public.stock", 3, NULL);
+  rowrelay_ok(f, "retry", "--all", NULL);
+}
+
+static void with_deleted_topic(const char *name) {
+  struct fixture f;
+  broker_begin_own(false);
+  fixture_begin(&f, name);
+  if (getenv("AUTO_CREATE") != NULL) {
+    broker_make_topic("public.stock", 3, NULL);
+    broker_make_topic("public.ledger", 1, NULL);
+  }
+  streams_with_a_fault(&f, broker_url("/{table}"), delete_topic);
+  sql(f.at_source, "update stock set note = 'last'");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_nothing_waits(&f, 60);
+  stop_process(process, SIGTERM);
+  broker_load(&f, "public.stock");
+  messages_are_complete_from_somewhere(&f, "stock");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select (select count(distinct key) from message where value like '%%\"last\"%%') = "
+                       "(select count(*) from stock)"),
+                   "t");
+  broker_load(&f, "public.ledger");
+  messages_are_complete(&f, "ledger");
+  fixture_end(&f);
+}
+
+/* The broker makes it. */
+Test(kafka, a_topic_that_is_deleted_and_made_again_gets_all_that_it_did_not_have_in_order, .timeout = 500) {
+  with_deleted_topic("kafka_deleted");
+}
+
+Test(kafka, a_topic_that_is_deleted_and_not_made_again_holds_its_table_and_no_other, .timeout = 500) {
+  setenv("AUTO_CREATE", "false", 1);
+  with_deleted_topic("kafka_deleted_held");
+}
+
 /* One request of it is on its way when the process is stopped, and many are not. */
 Test(kafka, a_process_that_was_stopped_for_longer_than_its_lease_sends_no_more_of_its_batch, .timeout = 400) {
   struct fixture f;

@@ -158,6 +158,80 @@ Test(nats, a_killed_server_loses_and_reorders_nothing) {
   fixture_end(&f);
 }
 
+static void forget_client(void) {
+  natsConnection_Close(connection);
+}
+
+static void let_an_empty_server_take_over(struct fixture *f) {
+  served_exchange(&server);
+  forget_client();
+  wait_until(f->at_source, "t", 60, "select exists (select from rowrelay.hold)");
+  make_stream("empty", "empty.>", 0);
+  rowrelay_ok(f, "retry", "--all", NULL);
+}
+
+/* Nothing is in neither, and on both together each row's changes are in order. */
+Test(nats, a_failover_to_an_empty_server_loses_and_reorders_nothing_that_the_old_one_did_not_have) {
+  struct fixture f;
+  begin_server(false);
+  make_stream("empty", "empty.>", 0);
+  fixture_begin(&f, "nats_empty");
+  streams_with_a_fault(&f, at("/empty.{table}"), let_an_empty_server_take_over);
+  load(&f, "empty", "empty.public.stock");
+  cr_assert(ask_number(f.at_source, "select count(*) from message") > 0);
+  messages_put_aside(&f);
+  served_exchange(&server);
+  forget_client();
+  load(&f, "empty", "empty.public.stock");
+  cr_assert(ask_number(f.at_source, "select count(*) from message") > 0);
+  messages_append(&f);
+  messages_are_complete(&f, "stock");
+  cr_assert(messages_repeated(&f) <= 2 * 2 * STREAMS_KILLED_ROWS);
+  fixture_end(&f);
+}
+
+static void delete_stream(const char *name) {
+  need_client();
+  fine(js_DeleteStream(js, name, NULL, NULL), name);
+}
+
+static void delete_and_make_again(struct fixture *f) {
+  delete_stream("deleted");
+  wait_until(f->at_source, "t", 60, "select exists (select from rowrelay.hold)");
+  make_stream("deleted", "deleted.>", 0);
+  rowrelay_ok(f, "retry", "--all", NULL);
+}
+
+Test(nats, a_stream_that_is_deleted_and_made_again_gets_all_that_it_did_not_have_in_order) {
+  struct fixture f;
+  begin_server(false);
+  make_stream("deleted", "deleted.>", 0);
+  fixture_begin(&f, "nats_deleted");
+  streams_with_a_fault(&f, at("/deleted.{table}"), delete_and_make_again);
+  load(&f, "deleted", "deleted.public.stock");
+  cr_assert(ask_number(f.at_source, "select count(*) from message") > 0);
+  messages_are_complete_from_somewhere(&f, "stock");
+  fixture_end(&f);
+}
+
+/* A process that has made it makes it again. */
+Test(nats, a_stream_that_is_deleted_is_made_again_where_that_is_asked_for) {
+  struct fixture f;
+  begin_server(false);
+  fixture_begin(&f, "nats_remade");
+  streams_capture(&f, at("/remade.{table}"), NULL);
+  rowrelay_ok(&f, "target", "set", "w", "-o", "stream=remade", "-o", "create_stream=true", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 30);
+  delete_stream("remade");
+  sql(f.at_source, "insert into item select n from generate_series(2, 100) as n");
+  wait_until_nothing_waits(&f, 60);
+  cr_assert_eq(count_of("remade"), 99);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------------- */
 
 /* All changes are of one row. */

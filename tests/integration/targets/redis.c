@@ -109,6 +109,36 @@ Test(redis, a_killed_server_loses_and_reorders_nothing) {
   fixture_end(&f);
 }
 
+static void let_an_empty_server_take_over(struct fixture *f) {
+  (void)f;
+  served_exchange(&server);
+}
+
+/* The claims of the lanes are gone too. Nothing is in neither, and on both together each key's changes are in order. */
+Test(redis, a_failover_to_an_empty_server_loses_and_reorders_nothing_that_the_old_one_did_not_have) {
+  static const char *const RELATIONS[] = {"stock", "ledger"};
+  struct fixture f;
+  begin_server(false);
+  fixture_begin(&f, "redis_empty");
+  streams_with_a_fault(&f, at(""), let_an_empty_server_take_over);
+  for (int i = 0; i < 2; i++) {
+    char stream[32];
+    snprintf(stream, sizeof stream, "public.%s", RELATIONS[i]);
+    load(&f, stream);
+    cr_assert(ask_number(f.at_source, "select count(*) from message") > 0);
+    messages_put_aside(&f);
+    served_exchange(&server);
+    load(&f, stream);
+    cr_assert(ask_number(f.at_source, "select count(*) from message") > 0);
+    messages_append(&f);
+    messages_are_complete(&f, RELATIONS[i]);
+    /* what was in hand may be in both */
+    cr_assert(messages_repeated(&f) <= 2 * 2 * STREAMS_KILLED_ROWS);
+    served_exchange(&server);
+  }
+  fixture_end(&f);
+}
+
 /* A later claim has been at the server: as if another process had taken over. */
 Test(redis, who_was_left_behind_writes_nothing) {
   struct fixture f;
