@@ -80,16 +80,14 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
   return true;
 }
 
-/* A mirror is made when the first row comes. */
+/* A mirror is made when the first row comes, by us or by somebody else: until then nothing is missing. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
-  if (plan->oid != NULL && result_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
-    struct question question = {.side = SIDE_SOURCE, .query.text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
-    PGresult *reply = NULL;
-    if (!ask_one(pair, question, &reply, error))
-      return false;
-    plan->nothing = result_bool(reply, 0, 0);
-    PQclear(reply);
-  }
+  struct question question = {.side = SIDE_SOURCE, .query.text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
+  PGresult *reply = NULL;
+  if (!ask_one(pair, question, &reply, error))
+    return false;
+  plan->nothing = result_bool(reply, 0, 0);
+  PQclear(reply);
   return plan->nothing ||
          error_set(error, FAILURE_FATAL, "table %s, the destination of %s, does not exist in the target",
                    PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);

@@ -34,7 +34,7 @@ select json_build_object(
        false as keyless,
        d.capture,
        d.search_path,
-       null as is_empty
+       format('select not exists (select from %s)', rowrelay.full_name(c.relation)) as is_empty
   from rowrelay.document d
   cross join lateral (select rowrelay.document_key_type(d.key_type) as type) as k
   join rowrelay.route r on r.capture = d.capture and r.target = d.target

@@ -1,6 +1,5 @@
 -- What is needed to compare a captured table: one JSON document for verify_target.sql; its name in the target; whether
--- it has no key; the capture; and, where the first row makes the table in the target, a statement that tells whether
--- the source has no row for it.
+-- it has no key; the capture; and a statement that tells whether the source has no row for it.
 --   $1 oid of the table  $2 target
 -- Gives source: document, into_table, keyless, capture, search_path, is_empty
 with capture as (
@@ -102,7 +101,6 @@ select json_build_object(
        cardinality(c.live_key) = 0 as keyless,
        c.id as capture,
        null as search_path,
-       case when c.create_table then
-         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
-                coalesce(c.condition, 'true')) end as is_empty
+       format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
+              coalesce(c.condition, 'true')) as is_empty
   from capture c;

@@ -494,12 +494,18 @@ Test(verify, a_table_that_is_empty_and_has_no_mirror_yet_is_equal) {
   const char *errors;
   fixture_begin(&f, "verify_empty");
   sql(f.at_source, "create table item (id int primary key, n int); create table bare (n int);"
-                   "create table few (id int primary key, n int); insert into few values (1, 1)");
+                   "create table few (id int primary key, n int); insert into few values (1, 1);"
+                   "create table by_hand (id int primary key)");
   rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "by_hand", "--to", "w", NULL);
+  sql(f.at_source, "select rowrelay.add_document('page', 'w', 'id', 'select id from item where id = any ($1)', "
+                   "'{item:id}', create_table => true)");
   rowrelay_ok(&f, "capture", "item", "bare", "--to", "w", "--create", NULL);
   rowrelay_ok(&f, "capture", "few", "--to", "w", "--create", "--where", "n > 5", NULL);
   cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", NULL), 0, "%s", errors);
   cr_assert_not_null(strstr(output, "public.item"), "%s", output);
+  cr_assert_not_null(strstr(output, "public.by_hand: 0 rows"), "%s", output);
+  cr_assert_not_null(strstr(output, "page: 0 rows"), "%s", output);
   cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", "bare", "--json", NULL), 0, "%s", errors);
   /* One that has rows must be there. */
   sql(f.at_source, "set rowrelay.skip = on; insert into item values (1, 1)");
