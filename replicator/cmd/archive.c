@@ -118,7 +118,8 @@ static bool archive_day(struct source *source, const struct leaving_day *leaving
 static bool archive_days(struct source *source, const char *older_than, const char *dir, int64_t seconds,
                          struct error *error) {
   PGresult *days = NULL;
-  if (!call_run(source, &QUERY_close_days, NO_VALUES, NULL, error) ||
+  if (!call_run(source, &QUERY_archive_age, VALUES(older_than), NULL, error) ||
+      !call_run(source, &QUERY_close_days, NO_VALUES, NULL, error) ||
       !call_run(source, &QUERY_archive_days, VALUES(older_than), &days, error))
     return false;
   bool ok = true;

@@ -7,9 +7,21 @@
 #include "cli/command.h"
 #include "common/buffer.h"
 #include "common/shell.h"
+#include "postgres/result.h"
 #include "queries.h"
 
-/* A name here is probably a target, meant to select all that it refused: the hint says how. */
+static bool is_target(const struct options *given, const char *word) {
+  struct error unknown;
+  struct source *source = NULL;
+  PGresult *reply = NULL;
+  bool found = call_open(&source, given, &unknown) &&
+               call_run(source, &QUERY_cmd_is_target, VALUES(word), &reply, &unknown) && result_bool(reply, 0, 0);
+  PQclear(reply);
+  source_close(source);
+  return found;
+}
+
+/* The name of a target is meant to select all that it refused: the hint says how. */
 static bool check_ids(const struct options *given, const char *command, struct error *error) {
   struct shell_word word;
   for (int i = 0; i < (int)given->argument_count; i++) {
@@ -17,17 +29,17 @@ static bool check_ids(const struct options *given, const char *command, struct e
     if (option_is_id(id))
       continue;
     error_set(error, FAILURE_USAGE, "\"%s\" is not a change id", id);
-    return error_hint(error,
-                      "run: rowrelay errors, to see the ids; for all that a target has refused, run: rowrelay %s --all "
-                      "--target %s",
-                      command, shell_quote(&word, id));
+    if (!is_target(given, id))
+      return error_hint(error, "to see the ids, run: rowrelay errors");
+    return error_hint(error, "for all that target \"%s\" has refused, run: rowrelay %s --all --target %s", id, command,
+                      shell_quote(&word, id));
   }
   bool all = option_given(given, "all");
   if (all != (given->argument_count > 0))
     return true;
   error_set(error, FAILURE_USAGE, all ? "option --all and change ids cannot be combined" : "name at least one change");
   const char *target = option_text(given, "target");
-  if (!all && target != NULL)
+  if (!all && target != NULL && is_target(given, target))
     return error_hint(error, "for all that target \"%s\" has refused, run: rowrelay %s --all --target %s", target,
                       command, shell_quote(&word, target));
   return error_hint(error, "give change ids as \"rowrelay errors\" shows them, or --all");

@@ -14,7 +14,7 @@ begin
   elsif how_long = 'forever' then
     chosen := forever;
   elsif how_long <> 'default' then
-    chosen := how_long::interval;
+    chosen := rowrelay.read_interval(how_long);
     if chosen < interval '1 day' or chosen > forever then
       raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
         detail = 'The log is dropped by whole days.', hint = 'Give an interval of at least a day, or ''forever''.';

@@ -74,7 +74,12 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "\"one\" is not a change id", "retry", "one");
   FAILS(2, "is not a change id", "retry", "99999999999999999999");
   FAILS(2, "\"one\" is not a change id", "undo", "item", "1", "one");
-  FAILS(2, "run: rowrelay retry --all --target 'd w'", "retry", "--target", "d w");
+  FAILS(2, "\"abc\" is not an interval\nhint: Give an interval such as '90 days'", "keep", "abc");
+  FAILS(2, "\"abc\" is not an interval\nhint: Give an interval such as '90 days'", "prune", "--older-than", "abc");
+  FAILS(2, "\"abc\" is not an interval\nhint: Give an interval such as '90 days'", "archive", "--older-than", "abc",
+        ".");
+  FAILS(2, "run: rowrelay retry --all --target w", "retry", "--target", "w");
+  FAILS(2, "hint: give change ids as \"rowrelay errors\" shows them", "retry", "--target", "d w");
   /* Nothing has changed by any of it. */
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures where targets = '{}'"), "item");

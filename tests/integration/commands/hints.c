@@ -199,6 +199,9 @@ Test(hints, who_names_a_target_in_the_place_of_a_change_is_told_how) {
     cr_assert_not_null(strstr(errors, "\"dw\" is not a change id"), "%s", errors);
     cr_assert_not_null(strstr(errors, expected), "%s", errors);
     rowrelay_ok(&f, COMMANDS[i], "--all", "--target", "dw", NULL);
+    cr_assert_eq(rowrelay(&f, NULL, &errors, COMMANDS[i], "1", "nosuch", NULL), 2);
+    cr_assert_not_null(strstr(errors, "\"nosuch\" is not a change id\nhint: to see the ids, run: rowrelay errors\n"),
+                       "%s", errors);
   }
   fixture_end(&f);
 }
