@@ -37,6 +37,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lane_position.sql
 \ir functions/queue/waiting_lane.sql
 \ir functions/target/add_lanes.sql
+\ir functions/target/try_lock_configuration.sql
 \ir functions/target/lock_configuration.sql
 \ir functions/queue/lanes_of.sql
 \ir functions/queue/lock_lanes.sql
@@ -114,6 +115,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/release_held.sql
 \ir functions/queue/writers.sql
 \ir functions/maintenance/close_days.sql
+\ir functions/retention/read_interval.sql
 \ir functions/retention/interval_to_keep.sql
 \ir functions/retention/keep.sql
 \ir functions/access/sees_log.sql

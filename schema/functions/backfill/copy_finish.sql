@@ -21,8 +21,7 @@ begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   -- in the same lock order as everywhere
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  if not found then
+  if not rowrelay.try_lock_configuration() then
     note := 'another session is changing captures or targets';
     return;
   end if;

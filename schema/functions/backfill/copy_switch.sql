@@ -17,8 +17,7 @@ begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  if not found then
+  if not rowrelay.try_lock_configuration() then
     note := 'another session is changing captures or targets';
     return;
   end if;

@@ -1,4 +1,5 @@
--- Purpose:    finds a document by name and locks its row in rowrelay.target against changes by others
+-- Purpose:    finds a document by name. Nothing is locked: if it is dropped meanwhile, rowrelay.maintain() removes what
+--             is queued for it.
 -- Parameters: name
 -- Result:     its id
 -- Errors:     no document has that name
@@ -9,8 +10,7 @@ declare
 begin
   select t.id into found_id
     from rowrelay.document d join rowrelay.target t on t.id = d.target
-   where t.name = document_name and t.dropped_at is null
-     for no key update of t;
+   where t.name = document_name and t.dropped_at is null;
   if not found then
     raise exception 'document "%" does not exist', document_name
       using errcode = 'undefined_object',

@@ -36,8 +36,7 @@ begin
     problems := problems || format('days of the log could not be closed: %s', sqlerrm);
   end;
 
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  may_change := found;
+  may_change := rowrelay.try_lock_configuration();
   if not may_change then
     return next 'another transaction is changing captures or targets: what is captured was left to the next run';
   end if;

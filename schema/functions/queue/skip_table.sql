@@ -7,10 +7,12 @@
 create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  captures   integer[] := rowrelay.captures_named(relation);
+  captures   integer[];
   change_ids bigint[];
   given_up   bigint := 0;
 begin
+  perform rowrelay.lock_configuration();
+  captures := rowrelay.captures_named(relation);
   -- by id, so that only changes of this table are discarded
   change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
                       and f.state = 'error');

@@ -11,6 +11,7 @@ declare
   chosen   interval;
   captured integer;
 begin
+  perform rowrelay.lock_configuration();
   chosen := rowrelay.interval_to_keep(case when how_long <> 'default' or relations is not null then how_long end);
   if relations is null then
     update rowrelay.source set keep = nullif(chosen, forever);

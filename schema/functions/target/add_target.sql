@@ -7,6 +7,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id integer;
 begin
+  perform rowrelay.lock_configuration(); -- who adds the same name waits for its index
   perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)

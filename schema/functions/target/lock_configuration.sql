@@ -6,20 +6,24 @@
 create or replace function rowrelay.lock_configuration() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  holder integer;
+  holder text;
 begin
   for attempt in 1 .. 20 loop
-    -- Not with lock_timeout: that needs a subtransaction, whose number would not tell who holds the lock.
-    perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-    if found then
+    if rowrelay.try_lock_configuration() then
       return;
     end if;
     perform pg_sleep(0.05);
   end loop;
-  select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
-   where m.name = 'configuration' and l.granted;
-  raise warning 'waiting for another transaction that changes captures or targets%',
-    coalesce(': process ' || holder, '');
+  select coalesce('process ' || l.pid, format('prepared transaction %L', p.gid)) into holder
+    from pg_locks l
+    left join pg_locks x on l.pid is null and x.pid is null and x.virtualtransaction = l.virtualtransaction
+                        and x.locktype = 'transactionid'
+    left join pg_prepared_xacts p on p.transaction = x.transactionid
+   where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+   order by p.gid limit 1;
+  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
   perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  perform rowrelay.try_lock_configuration();
 end
 $$;

@@ -36,6 +36,9 @@ static const char *const COMMANDS[] = {
     "drop_document('p')",
     "keep('1 day', '{b}')",
     "discard('b', 'u')",
+    "add_target('more', 'file:/tmp/none')",
+    "keep('1 day')",
+    "skip_table('b')",
     "retry()",
     "skip()",
     "requeue('b', 'u', '{1}')",
@@ -89,6 +92,64 @@ Test(configuration, transactions_that_change_the_same_in_another_order_do_not_de
   fixture_end(&f);
 }
 
+/* It takes minutes where there are many, and nothing that it does can be in the way. */
+Test(configuration, who_rebuilds_a_document_keeps_nobody_from_changing_or_dropping_it) {
+  struct fixture f;
+  begin(&f, "configuration_rebuild");
+  PGconn *person = connect_to(f.source, NULL);
+  sql(f.at_source, "insert into a values (1, 1), (2, 2)");
+  sql(person, "begin; select rowrelay.rebuild('p')");
+  sql(f.at_source, "set statement_timeout = '60s'; select rowrelay.pause('t')");
+  sql(f.at_source, "select rowrelay.drop_document('p')");
+  sql(person, "select rowrelay.resume('t'); commit");
+  sql(f.at_source, "select * from rowrelay.maintain()");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue q join rowrelay.target t "
+                                    "on t.id = rowrelay.lane_target(q.lane) where t.name = 'p'"),
+                   "0");
+  PQfinish(person);
+  fixture_end(&f);
+}
+
+/* ---- who is waited for ------------------------------------------------------------------------------------------- */
+
+static char warned[1000];
+
+static void keep_warning(void *unused, const char *message) {
+  (void)unused;
+  snprintf(warned, sizeof warned, "%s", message);
+}
+
+/* Also where the lock was taken in a subtransaction, whose number the server no longer knows. */
+static const char *const HOLDERS[] = {
+    "begin; select rowrelay.pause('alone')",
+    "begin; savepoint s; select rowrelay.pause('alone'); release savepoint s",
+    "begin; select rowrelay.add_target('more', 'file:/tmp/none')",
+};
+
+Test(configuration, who_waits_is_told_for_which_process) {
+  struct fixture f;
+  begin(&f, "configuration_told");
+  for (size_t i = 0; i < sizeof HOLDERS / sizeof *HOLDERS; i++) {
+    PGconn *first = connect_to(f.source, NULL);
+    PGconn *second = connect_to(f.source, NULL);
+    char expected[100];
+    sql(first, "%s", HOLDERS[i]);
+    PQsetNoticeProcessor(second, keep_warning, NULL);
+    sql(second, "set client_min_messages to warning");
+    start(second, "select rowrelay.resume('alone')");
+    wait_until_blocked(f.at_source, second, 20);
+    sql(first, "rollback");
+    finish(second);
+    snprintf(expected, sizeof expected,
+             "WARNING:  waiting for another transaction that changes captures or targets: process %d\n",
+             PQbackendPID(first));
+    cr_expect_str_eq(warned, expected, "%s: %s", HOLDERS[i], warned);
+    PQfinish(first);
+    PQfinish(second);
+  }
+  fixture_end(&f);
+}
+
 /* ---- many at once ------------------------------------------------------------------------------------------------ */
 
 #define SESSIONS 5
@@ -112,6 +173,9 @@ static const char *const AT_ONCE[] = {
     "select rowrelay.add_document('p', 'u', 'id', 'select a.id, b.v from a join b on b.v = a.id where a.id = any ($1)',"
     " '{a:id,b:v}')",
     "select rowrelay.drop_document('p')",
+    "select rowrelay.rebuild('p')",
+    "select rowrelay.skip_table('b')",
+    "select rowrelay.keep('3 days')",
     "select rowrelay.retry()",
     "select rowrelay.discard('c', 't')",
     "alter table a add more int; alter table a drop more",

@@ -1211,6 +1211,22 @@ language sql as $$
    where t.id = add_lanes.target
   on conflict (lane) do nothing;
 $$;
+-- Purpose:    the same as rowrelay.lock_configuration(), if nobody else holds that lock
+-- Result:     whether this transaction holds it now
+create or replace function rowrelay.try_lock_configuration() returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  -- Not with lock_timeout: that needs a subtransaction, and the row would be free again at its end.
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
+  -- subtransaction.
+  lock table rowrelay.mutex in row exclusive mode;
+  return true;
+end
+$$;
 -- Purpose:    lets one transaction at a time change what is captured and where it goes. It is locked before everything
 --             else: lanes, captures, targets, tables, trigger functions. So two such transactions never wait for each
 --             other, whatever they change, in whatever order. Writers, and delivery, never take this lock; what
@@ -1219,21 +1235,25 @@ $$;
 create or replace function rowrelay.lock_configuration() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  holder integer;
+  holder text;
 begin
   for attempt in 1 .. 20 loop
-    -- Not with lock_timeout: that needs a subtransaction, whose number would not tell who holds the lock.
-    perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-    if found then
+    if rowrelay.try_lock_configuration() then
       return;
     end if;
     perform pg_sleep(0.05);
   end loop;
-  select l.pid into holder from rowrelay.mutex m join pg_locks l on l.transactionid = m.xmax
-   where m.name = 'configuration' and l.granted;
-  raise warning 'waiting for another transaction that changes captures or targets%',
-    coalesce(': process ' || holder, '');
+  select coalesce('process ' || l.pid, format('prepared transaction %L', p.gid)) into holder
+    from pg_locks l
+    left join pg_locks x on l.pid is null and x.pid is null and x.virtualtransaction = l.virtualtransaction
+                        and x.locktype = 'transactionid'
+    left join pg_prepared_xacts p on p.transaction = x.transactionid
+   where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+   order by p.gid limit 1;
+  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
   perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  perform rowrelay.try_lock_configuration();
 end
 $$;
 -- Purpose:    returns the lanes of a target
@@ -2775,6 +2795,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id integer;
 begin
+  perform rowrelay.lock_configuration(); -- who adds the same name waits for its index
   perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)
@@ -3570,10 +3591,12 @@ $$;
 create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  captures   integer[] := rowrelay.captures_named(relation);
+  captures   integer[];
   change_ids bigint[];
   given_up   bigint := 0;
 begin
+  perform rowrelay.lock_configuration();
+  captures := rowrelay.captures_named(relation);
   -- by id, so that only changes of this table are discarded
   change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
                       and f.state = 'error');
@@ -3724,6 +3747,18 @@ begin
   return closed;
 end
 $$;
+-- Purpose:    reads an interval that a person has typed
+-- Parameters: its text; null: null
+-- Errors:     it is no interval
+create or replace function rowrelay.read_interval(words text) returns interval
+language plpgsql stable as $$
+begin
+  return words::interval;
+exception when data_exception then
+  raise exception '"%" is not an interval', words using errcode = sqlstate,
+    hint = 'Give an interval such as ''90 days'' or ''6 months''.';
+end
+$$;
 -- Purpose:    reads how long changes are to be kept
 -- Parameters: an interval of at least a day; 'forever'; or 'default'
 -- Result:     the interval; 100000 years: for ever; null: default
@@ -3740,7 +3775,7 @@ begin
   elsif how_long = 'forever' then
     chosen := forever;
   elsif how_long <> 'default' then
-    chosen := how_long::interval;
+    chosen := rowrelay.read_interval(how_long);
     if chosen < interval '1 day' or chosen > forever then
       raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
         detail = 'The log is dropped by whole days.', hint = 'Give an interval of at least a day, or ''forever''.';
@@ -3762,6 +3797,7 @@ declare
   chosen   interval;
   captured integer;
 begin
+  perform rowrelay.lock_configuration();
   chosen := rowrelay.interval_to_keep(case when how_long <> 'default' or relations is not null then how_long end);
   if relations is null then
     update rowrelay.source set keep = nullif(chosen, forever);
@@ -4383,8 +4419,7 @@ begin
     problems := problems || format('days of the log could not be closed: %s', sqlerrm);
   end;
 
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  may_change := found;
+  may_change := rowrelay.try_lock_configuration();
   if not may_change then
     return next 'another transaction is changing captures or targets: what is captured was left to the next run';
   end if;
@@ -11132,8 +11167,7 @@ begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  if not found then
+  if not rowrelay.try_lock_configuration() then
     note := 'another session is changing captures or targets';
     return;
   end if;
@@ -11365,8 +11399,7 @@ begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   -- in the same lock order as everywhere
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  if not found then
+  if not rowrelay.try_lock_configuration() then
     note := 'another session is changing captures or targets';
     return;
   end if;
@@ -11551,7 +11584,8 @@ language sql stable as $$
                        'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
                        expression, rowrelay.document_key_type(key_type)))
 $$;
--- Purpose:    finds a document by name and locks its row in rowrelay.target against changes by others
+-- Purpose:    finds a document by name. Nothing is locked: if it is dropped meanwhile, rowrelay.maintain() removes what
+--             is queued for it.
 -- Parameters: name
 -- Result:     its id
 -- Errors:     no document has that name
@@ -11562,8 +11596,7 @@ declare
 begin
   select t.id into found_id
     from rowrelay.document d join rowrelay.target t on t.id = d.target
-   where t.name = document_name and t.dropped_at is null
-     for no key update of t;
+   where t.name = document_name and t.dropped_at is null;
   if not found then
     raise exception 'document "%" does not exist', document_name
       using errcode = 'undefined_object',
@@ -12665,11 +12698,8 @@ $$;
 create or replace function rowrelay.drop_document(name text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Not locked: rowrelay.drop_target() locks other things first.
-  if not exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
-                  where t.name = drop_document.name and t.dropped_at is null) then
-    perform rowrelay.document_id(name);
-  end if;
+  perform rowrelay.lock_configuration();
+  perform rowrelay.document_id(name);
   perform rowrelay.drop_target(name);
 end
 $$;
