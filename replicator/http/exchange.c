@@ -38,8 +38,10 @@ struct exchange {
 
 /* ---- pieces ---------------------------------------------------------------------------------------------------- */
 
-struct piece *piece_new(struct buffer *text) {
-  struct piece *piece = text->overflow ? NULL : calloc(1, sizeof *piece);
+struct piece *piece_new(struct buffer *text, struct error *error) {
+  struct piece *piece = NULL;
+  if (buffer_ok(text, "a piece", error) && (piece = calloc(1, sizeof *piece)) == NULL)
+    error_set(error, FAILURE_RETRY, "out of memory");
   if (piece == NULL) {
     buffer_release(text);
     return NULL;

@@ -18,8 +18,8 @@
 /* Bytes that many exchanges may send, each at its own pace. */
 struct piece;
 
-/* Takes what the buffer has; NULL: it overflowed, or there is no memory. */
-struct piece *piece_new(struct buffer *text);
+/* Takes what the buffer has, or releases it: NULL, with an error as buffer_ok() gives it. */
+struct piece *piece_new(struct buffer *text, struct error *error);
 /* NULL is allowed. */
 void piece_release(struct piece *piece);
 

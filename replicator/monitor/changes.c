@@ -191,7 +191,7 @@ static void drop_those_who_left(struct changes *changes) {
       forget(changes, place);
     } else if (known && !may_still(&tokens, listener) && listener_is_ready(listener)) {
       error_set(&error, FAILURE_USAGE, "this token has been withdrawn");
-      listener_refuse(listener, MHD_HTTP_UNAUTHORIZED, &error);
+      listener_refuse(listener, MHD_HTTP_UNAUTHORIZED, &error, NULL);
       forget(changes, place);
     } else {
       place = &listener->next;
@@ -209,7 +209,7 @@ static void end_all(struct changes *changes) {
     if (listener->has_begun)
       exchange_end(listener->exchange);
     else
-      listener_refuse(listener, MHD_HTTP_SERVICE_UNAVAILABLE, &error);
+      listener_refuse(listener, MHD_HTTP_SERVICE_UNAVAILABLE, &error, NULL);
     forget(changes, &changes->listeners);
   }
 }
@@ -259,7 +259,8 @@ static bool begin_transaction(struct changes *changes, struct error *error) {
 struct group {
   struct listener **members;
   size_t count;
-  unsigned status; /* of an answer that says why they cannot be read for */
+  unsigned status;  /* of an answer that says why they cannot be read for */
+  char *go_on_from; /* where they may go on nevertheless; owned, NULL: nowhere */
 };
 
 static bool is_passing(const struct changes *changes, const struct error *error) {
@@ -331,15 +332,19 @@ static bool find_tables(struct changes *changes, struct group *group, struct err
 }
 
 /* All of one get the same; those that were answered as a whole are forgotten. */
-static bool hand_out(struct changes *changes, const struct group *group, const PGresult *found, struct error *error) {
-  struct piece *piece = listener_format(group->members[0], found);
+static bool hand_out(struct changes *changes, struct group *group, const PGresult *found, struct error *error) {
+  struct listener_news news = {.changes = found};
+  struct piece *piece = listener_format(group->members[0], &news, error);
+  if (piece == NULL && error->kind != FAILURE_RETRY) {
+    group->go_on_from = strdup(PQgetvalue(found, 0, HEARD_NEXT_CURSOR));
+    error_set(error, FAILURE_REFUSED, "a change of %d bytes is too large for HTTP", PQgetlength(found, 0, HEARD_LINE));
+    error_hint(error, "go on behind it, at next_cursor; read it with select * from rowrelay.changes_since('%s', 1)",
+               group->members[0]->cursor);
+  }
   if (piece == NULL)
-    return error_set(error, FAILURE_REFUSED,
-                     "the change behind cursor %s is too large to be handed out over HTTP; "
-                     "read it with rowrelay.changes_since(), and go on behind it",
-                     group->members[0]->cursor);
+    return false;
   for (size_t i = 0; i < group->count; i++)
-    if (listener_take(group->members[i], found, piece))
+    if (listener_take(group->members[i], &news, piece))
       forget_one(changes, group->members[i]);
   piece_release(piece);
   return true;
@@ -374,29 +379,38 @@ static unsigned status_of(const struct error *error) {
   return MHD_HTTP_INTERNAL_SERVER_ERROR;
 }
 
+/* Why is for the log: it may name hosts, paths and users, which are nothing for those that have but a token. */
 static void tell_to_wait(struct changes *changes, const struct group *group, const struct error *error) {
+  struct error told;
   if (!changes->was_away && error->kind != FAILURE_STOP)
     log_failure(LOG_LEVEL_WARNING, error, "changes over HTTP");
   changes->was_away = true;
+  error_set(&told, FAILURE_RETRY, "the source cannot be read now");
+  error_hint(&told, "try again later; the log of rowrelay run says why");
   for (size_t i = 0; i < group->count; i++)
-    if (listener_is_told_to_wait(group->members[i], error))
+    if (listener_is_told_to_wait(group->members[i], &told))
       forget_one(changes, group->members[i]);
 }
 
 static void refuse(struct changes *changes, const struct group *group, unsigned status, const struct error *error) {
   for (size_t i = 0; i < group->count; i++) {
-    listener_refuse(group->members[i], status, error);
+    listener_refuse(group->members[i], status, error, group->go_on_from);
     forget_one(changes, group->members[i]);
   }
 }
 
 /*
  * The statement was cancelled, which took others' time. Those that had read to the end try again, as what they wait for
- * is new; those that are behind would try the same for ever.
+ * is new; those that are behind try once more for a single change, which may be large. For ever would be the same.
  */
 static void give_up_search(struct changes *changes, const struct group *group, struct error *error) {
   if (!listener_is_behind(group->members[0])) {
     tell_to_wait(changes, group, error);
+    return;
+  }
+  if (group->members[0]->most > 1) {
+    for (size_t i = 0; i < group->count; i++)
+      group->members[i]->most = 1;
     return;
   }
   error_set(error, FAILURE_LATE, "the search for changes of these tables behind this cursor takes too long");
@@ -424,6 +438,7 @@ static bool serve(struct changes *changes, struct group *group) {
   }
   end_transaction(changes);
   refuse(changes, group, group->status != 0 ? group->status : status_of(&error), &error);
+  free(group->go_on_from);
   return true;
 }
 
@@ -433,7 +448,7 @@ static int compare(const void *one, const void *other) {
   return listener_compare(*(struct listener *const *)one, *(struct listener *const *)other);
 }
 
-/* Those that are due, which the caller frees; NULL: none is. `all`: else only those that have just come or have more.
+/* Those that are due, for the caller to free; NULL: none is. `all`: else only those that have just come or have more.
  */
 static struct listener **list_due(const struct changes *changes, bool all, size_t *count) {
   struct listener **due = NULL;

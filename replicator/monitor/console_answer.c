@@ -12,16 +12,32 @@
 
 #define NO_PRIVILEGE "42501"
 
-void console_error(struct server_answer *answer, unsigned status, const char *message, const char *hint) {
+static void begin_error(struct server_answer *answer, unsigned status, const char *message) {
   answer->status = status;
   answer->type = CONSOLE_JSON;
   buffer_clear(&answer->body);
   buffer_add_string(&answer->body, "{\"error\":");
   buffer_add_json_string(&answer->body, message);
-  if (hint != NULL && hint[0] != '\0') {
-    buffer_add_string(&answer->body, ",\"hint\":");
-    buffer_add_json_string(&answer->body, hint);
-  }
+}
+
+static void add_member(struct server_answer *answer, const char *name, const char *value) {
+  if (value == NULL || value[0] == '\0')
+    return;
+  buffer_add_format(&answer->body, ",\"%s\":", name);
+  buffer_add_json_string(&answer->body, value);
+}
+
+void console_error(struct server_answer *answer, unsigned status, const char *message, const char *hint) {
+  begin_error(answer, status, message);
+  add_member(answer, "hint", hint);
+  buffer_add_string(&answer->body, "}");
+}
+
+void console_error_at(struct server_answer *answer, unsigned status, const struct error *error,
+                      const char *next_cursor) {
+  begin_error(answer, status, error->message);
+  add_member(answer, "hint", error->hint);
+  add_member(answer, "next_cursor", next_cursor);
   buffer_add_string(&answer->body, "}");
 }
 

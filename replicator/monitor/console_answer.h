@@ -12,6 +12,9 @@
 
 /* {"error": MESSAGE, "hint": HINT}, in place of what was written before; `hint` may be NULL. */
 void console_error(struct server_answer *answer, unsigned status, const char *message, const char *hint);
+/* The same of an error, with "next_cursor" where a reader of the log may go on; NULL: nowhere. */
+void console_error_at(struct server_answer *answer, unsigned status, const struct error *error,
+                      const char *next_cursor);
 /* The same of an error of the source. */
 void console_failed(struct server_answer *answer, const struct error *error);
 

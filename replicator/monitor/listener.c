@@ -24,6 +24,8 @@
 #define RECONNECT_AFTER "retry: 3000\n\n"
 /* A change that is larger must be read by SQL. */
 #define LARGEST_PIECE ((size_t)128 * 1024 * 1024)
+/* What is around a change, at most. Bytes. */
+#define SPARE ((size_t)100)
 #define LONGEST_LIST ((size_t)64 * 1024)
 
 /* ---- what is asked for ----------------------------------------------------------------------------------------- */
@@ -147,12 +149,12 @@ bool listener_is_ready(const struct listener *listener) {
 /* ---- what is told ---------------------------------------------------------------------------------------------- */
 
 /* The last row is a cursor alone where there are no more changes. */
-static bool is_complete(const PGresult *changes) {
-  return PQgetisnull(changes, PQntuples(changes) - 1, HEARD_LINE);
+static bool is_complete(const struct listener_news *news) {
+  return news->count == PQntuples(news->changes) && PQgetisnull(news->changes, news->count - 1, HEARD_LINE);
 }
 
-static int count_changes(const PGresult *changes) {
-  return PQntuples(changes) - is_complete(changes);
+static int count_changes(const struct listener_news *news) {
+  return news->count - is_complete(news);
 }
 
 /*
@@ -181,13 +183,19 @@ static void add_line(struct buffer *text, const char *cursor, const char *line) 
   buffer_add_string(text, "\n");
 }
 
-struct piece *listener_format(const struct listener *listener, const PGresult *changes) {
+struct piece *listener_format(const struct listener *listener, struct listener_news *news, struct error *error) {
+  const PGresult *changes = news->changes;
   struct buffer text;
   buffer_init(&text, LARGEST_PIECE);
-  for (int row = 0; row < PQntuples(changes); row++)
-    (listener->is_stream ? add_event : add_line)(&text, PQgetvalue(changes, row, HEARD_NEXT_CURSOR),
-                                                 result_text(changes, row, HEARD_LINE));
-  return piece_new(&text);
+  news->count = 0;
+  for (int row = 0; row < PQntuples(changes); row++, news->count++) {
+    const char *cursor = PQgetvalue(changes, row, HEARD_NEXT_CURSOR);
+    size_t length = strlen(cursor) + (size_t)PQgetlength(changes, row, HEARD_LINE) + SPARE;
+    if (row > 0 && length > LARGEST_PIECE - text.length)
+      break;
+    (listener->is_stream ? add_event : add_line)(&text, cursor, result_text(changes, row, HEARD_LINE));
+  }
+  return piece_new(&text, error);
 }
 
 static void begin(struct listener *listener) {
@@ -208,28 +216,28 @@ static void give(struct listener *listener, struct piece *piece) {
 }
 
 /* A stream whose changes are large reads fewer at a time: those that are read and left out cost the source the same. */
-static void adapt(struct listener *listener, const PGresult *changes) {
-  int count = count_changes(changes);
-  if (result_int(changes, 0, HEARD_FOUND) > PQntuples(changes))
+static void adapt(struct listener *listener, const struct listener_news *news) {
+  int count = count_changes(news);
+  if (result_int(news->changes, 0, HEARD_FOUND) > news->count)
     listener->most = 2 * count;
-  else if (!is_complete(changes) && 2 * listener->most <= LARGEST_READ)
+  else if (!is_complete(news) && 2 * listener->most <= LARGEST_READ)
     listener->most *= 2;
 }
 
-bool listener_take(struct listener *listener, const PGresult *changes, struct piece *piece) {
-  char *cursor = strdup(PQgetvalue(changes, PQntuples(changes) - 1, HEARD_NEXT_CURSOR));
+bool listener_take(struct listener *listener, const struct listener_news *news, struct piece *piece) {
+  char *cursor = strdup(PQgetvalue(news->changes, news->count - 1, HEARD_NEXT_CURSOR));
   if (cursor == NULL)
     return false;
   bool is_first = !listener->was_read;
   free(listener->cursor);
   listener->cursor = cursor;
   listener->was_read = true;
-  listener->has_more = !is_complete(changes);
-  bool due = count_changes(changes) > 0 || (listener->is_stream ? is_first : listener->until <= clock_now());
+  listener->has_more = !is_complete(news);
+  bool due = count_changes(news) > 0 || (listener->is_stream ? is_first : listener->until <= clock_now());
   if (due)
     give(listener, piece);
   if (listener->is_stream)
-    adapt(listener, changes);
+    adapt(listener, news);
   else if (due)
     exchange_end(listener->exchange);
   return due && !listener->is_stream;
@@ -240,13 +248,14 @@ bool listener_is_told_to_wait(struct listener *listener, const struct error *err
     if (!listener->has_begun) /* browsers try again after a lost connection, and not after an error */
       begin(listener);
   } else if (listener->until <= clock_now()) {
-    listener_refuse(listener, MHD_HTTP_SERVICE_UNAVAILABLE, error);
+    listener_refuse(listener, MHD_HTTP_SERVICE_UNAVAILABLE, error, NULL);
     return true;
   }
   return false;
 }
 
 void listener_keep_alive(struct listener *listener) {
+  struct error ignored;
   struct buffer text;
   if (!listener->has_begun || clock_now() - listener->spoken_at < KEEP_ALIVE || !listener_is_ready(listener))
     return;
@@ -256,16 +265,17 @@ void listener_keep_alive(struct listener *listener) {
     add_event(&text, listener->cursor, NULL);
   else
     buffer_add_string(&text, "\n");
-  struct piece *piece = piece_new(&text);
+  struct piece *piece = piece_new(&text, &ignored);
   if (piece != NULL)
     give(listener, piece);
   piece_release(piece);
 }
 
-void listener_refuse(struct listener *listener, unsigned status, const struct error *error) {
+void listener_refuse(struct listener *listener, unsigned status, const struct error *error, const char *next_cursor) {
+  struct error ignored;
   struct server_answer answer = {.status = 0};
   buffer_init(&answer.body, LARGEST_PIECE);
-  console_error(&answer, status, error->message, error->hint);
+  console_error_at(&answer, status, error, next_cursor);
   if (status == MHD_HTTP_SERVICE_UNAVAILABLE) {
     answer.header.name = "Retry-After";
     answer.header.value = "3";
@@ -280,7 +290,7 @@ void listener_refuse(struct listener *listener, unsigned status, const struct er
   buffer_add_string(&text, answer.body.data != NULL ? answer.body.data : "{}");
   buffer_add_string(&text, "\n\n");
   buffer_release(&answer.body);
-  struct piece *piece = piece_new(&text);
+  struct piece *piece = piece_new(&text, &ignored);
   if (piece != NULL)
     exchange_give(listener->exchange, piece, false);
   piece_release(piece);

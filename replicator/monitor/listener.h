@@ -40,18 +40,30 @@ int listener_compare(const struct listener *one, const struct listener *other);
 /* Whether it can be told something. */
 bool listener_is_ready(const struct listener *listener);
 
-/* What was read, as all listeners of this kind get it; NULL: it is too large, or there is no memory. */
-struct piece *listener_format(const struct listener *listener, const PGresult *changes);
+/* What was read: rows of changes_read.sql, of which so many are handed out. */
+struct listener_news {
+  const PGresult *changes;
+  int count;
+};
+
 /*
- * It stands behind what was read, and gets the piece if it is due. `found` of changes_read.sql. True: it was answered
- * as a whole, and is to be freed; false as well if there is no memory, then nothing happened.
+ * News as all listeners of this kind get them; a row that does not fit beside those before it is left for the next time
+ * (news->count). NULL: the first is too large, or, FAILURE_RETRY, there is no memory.
  */
-MUST_CHECK bool listener_take(struct listener *listener, const PGresult *changes, struct piece *piece);
+struct piece *listener_format(const struct listener *listener, struct listener_news *news, struct error *error);
+/*
+ * It stands behind what was read, and gets the piece if it is due. True: it was answered as a whole, and is to be
+ * freed; false as well if there is no memory, then nothing happened.
+ */
+MUST_CHECK bool listener_take(struct listener *listener, const struct listener_news *news, struct piece *piece);
 /* The source cannot be asked for now. True: it was answered that. */
 MUST_CHECK bool listener_is_told_to_wait(struct listener *listener, const struct error *error);
 /* Tells it so if nothing was said for long. */
 void listener_keep_alive(struct listener *listener);
-/* It gets no more, because of this error; the HTTP status is for those that have not begun. It is then to be freed. */
-void listener_refuse(struct listener *listener, unsigned status, const struct error *error);
+/*
+ * It gets no more, because of this error; the HTTP status is for those that have not begun. `next_cursor`: where it may
+ * go on nevertheless; NULL: nowhere. It is then to be freed.
+ */
+void listener_refuse(struct listener *listener, unsigned status, const struct error *error, const char *next_cursor);
 
 #endif

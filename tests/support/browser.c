@@ -35,28 +35,45 @@ static const char *read_answer(void) {
   return answer;
 }
 
-void browser_begin(int port) {
+/* Of a script with these words. */
+static void begin(const char *script, const char *first, const char *second, const char *third) {
   if (!can_be_had())
     cr_skip_test("chromium, or the npm packages playwright-core and axe-core, cannot be had: see " PACKAGES ".log");
-  char url[64];
   int in[2];
   int out[2];
-  snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
   cr_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
   process = fork();
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    execlp("node", "node", "tests/support/browser.js", PACKAGES, "/usr/bin/chromium", url, (char *)NULL);
+    execlp("node", "node", script, PACKAGES, "/usr/bin/chromium", first, second, third, (char *)NULL);
     _exit(127);
   }
   close(in[0]);
   close(out[1]);
   to = fdopen(in[1], "w");
   from = fdopen(out[0], "r");
+}
+
+void browser_begin(int port) {
+  char url[64];
+  snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+  begin("tests/support/browser.js", url, NULL, NULL);
   const char *answer = read_answer();
   cr_assert_str_eq(answer, "ok");
+}
+
+void browser_listen(int port, const char *token, int seed) {
+  char number[16];
+  char random[16];
+  snprintf(number, sizeof number, "%d", port);
+  snprintf(random, sizeof random, "%d", seed);
+  begin("tests/support/browser_events.js", number, token, random);
+}
+
+const char *browser_hear(void) {
+  return read_answer();
 }
 
 void browser_end(void) {

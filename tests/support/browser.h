@@ -7,6 +7,12 @@
 
 /* Opens a page of this machine. */
 void browser_begin(int port);
+/*
+ * Opens a page that listens to changes, see tests/support/browser_events.js, with the browser's own EventSource, which
+ * is cut off at random. browser_hear() gives the next line that it prints, valid until the next one.
+ */
+void browser_listen(int port, const char *token, int seed);
+const char *browser_hear(void);
 void browser_end(void);
 
 /* A line that browser.js knows; gives its answer, valid until the next one. */

@@ -15,8 +15,8 @@
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; the log was dropped before it was read; the caller may not read one of the tables; this server
---             is a standby
+--             server; this server has not begun all transactions that the cursor has seen; the log was dropped before
+--             it was read; the caller may not read one of the tables; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -62,6 +62,12 @@ begin
                                      > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
   if parts[1]::integer <> now_era then
     raise exception 'the log was restored into another server since this cursor' using
+      errcode = 'object_not_in_prerequisite_state',
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+  end if;
+  -- It would go back to this server's own, or over what this server is still to write.
+  if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
+    raise exception 'this cursor is of another server, or this server has lost what the cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;

@@ -19,7 +19,11 @@ begin
       raise exception 'option "%" does not exist%', option.name,
                       case when option.is_known_elsewhere then ' for this kind of target' else '' end
         using errcode = 'invalid_parameter_value',
-              hint = format('Options are %s.',
+              hint = format('%sOptions are %s.',
+                            (select format('Only targets of kind %s have it. ', rowrelay.in_words(
+                                             array_agg(distinct n order by n), 'and'))
+                               from rowrelay.target_options() as k, unnest(k.kinds) as n
+                              where k.name = option.name having count(*) > 0),
                             (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
                                from rowrelay.target_options() as k
                               where (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)));

@@ -86,6 +86,13 @@ Test(cursor, begins_where_it_is_told_to) {
   sql_fails(f.at_source, "select * from rowrelay.changes_since('0/9:3:5')");
   sql_fails(f.at_source, "select * from rowrelay.changes_since('3/3:3:')");
   cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "restored into another server since this cursor"));
+  /* of another server, which has had more transactions */
+  sql_fails(f.at_source, "select * from rowrelay.changes_since(format('0/%%s:%%1$s:', 9 + pg_snapshot_xmax("
+                         "pg_current_snapshot())::text::bigint))");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this cursor is of another server"));
+  sql_fails(f.at_source, "select * from rowrelay.changes_since(format('0/1:1:/%%s:%%1$s:/0', 9 + pg_snapshot_xmax("
+                         "pg_current_snapshot())::text::bigint))");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this cursor is of another server"));
   /* in one transaction all is read that it sees, and nothing else */
   PGconn *reader = connect_to(f.source, NULL);
   sql(reader, "begin isolation level repeatable read; select");

@@ -429,6 +429,10 @@ Test(listeners, a_source_that_is_away_is_waited_for, .timeout = 200) {
   struct visit away = visit(port, "GET", "/changes?wait=1", "Authorization: Bearer open", NULL);
   cr_assert_eq(away.status, 503, "%s", away.body);
   cr_assert_not_null(strstr(away.headers, "Retry-After: "));
+  /* Which socket does not answer is for the log, and not for whoever has a token. */
+  cr_assert_str_eq(away.body, "{\"error\":\"the source cannot be read now\",\"hint\":\"try again later; the log of "
+                              "rowrelay run says why\"}");
+  wait_until_says(process, "changes over HTTP: ", 15);
   ear_open(&new, port, "/changes?since=", "open", NULL, "");
   cr_assert_eq(ear_status(&new, 15), 200);
   start_server("source");

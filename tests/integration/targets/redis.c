@@ -380,6 +380,8 @@ Test(redis, what_cannot_work_is_said_where_it_is_set) {
   REFUSES(&f, "maxlen must be a number of entries from 0 to 999999999", "redis://a", "-o", "maxlen=-1");
   REFUSES(&f, "option schema=true needs option format=debezium", "redis://a", "-o", "schema=true");
   REFUSES(&f, "option \"tombstones\" does not exist for this kind of target", "redis://a", "-o", "tombstones=true");
+  REFUSES(&f, "Only targets of kind kafka have it. Options are batch_bytes, ", "redis://a", "-o",
+          "whole_transactions=true");
   streams_cannot_reach(&f, "redis://127.0.0.1:1", "no connection: ");
   fixture_end(&f);
 }

@@ -2665,7 +2665,11 @@ begin
       raise exception 'option "%" does not exist%', option.name,
                       case when option.is_known_elsewhere then ' for this kind of target' else '' end
         using errcode = 'invalid_parameter_value',
-              hint = format('Options are %s.',
+              hint = format('%sOptions are %s.',
+                            (select format('Only targets of kind %s have it. ', rowrelay.in_words(
+                                             array_agg(distinct n order by n), 'and'))
+                               from rowrelay.target_options() as k, unnest(k.kinds) as n
+                              where k.name = option.name having count(*) > 0),
                             (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
                                from rowrelay.target_options() as k
                               where (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)));
@@ -16364,8 +16368,8 @@ $$;
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; the log was dropped before it was read; the caller may not read one of the tables; this server
---             is a standby
+--             server; this server has not begun all transactions that the cursor has seen; the log was dropped before
+--             it was read; the caller may not read one of the tables; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -16411,6 +16415,12 @@ begin
                                      > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
   if parts[1]::integer <> now_era then
     raise exception 'the log was restored into another server since this cursor' using
+      errcode = 'object_not_in_prerequisite_state',
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+  end if;
+  -- It would go back to this server's own, or over what this server is still to write.
+  if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
+    raise exception 'this cursor is of another server, or this server has lost what the cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
