@@ -1,53 +1,18 @@
 #include "nasty.h"
 
-#include <criterion/criterion.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "writers.h"
+#include "alteration.h"
+#include "author.h"
 
-#define TABLES 3
 #define FUNCTIONS 2
 
-enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, DEFERRED, PARTS, KINDS };
+/* Of 100 stories. */
+#define ALTERED 50
 
-/* What column id is: equal numbers and letters may be spelled in several ways. */
-enum type { WHOLE, NUMERIC, FLOAT, CITEXT, FOLDED, TYPES };
 static const char *const TYPE_NAMES[] = {"int", "numeric", "float8", "citext", "text collate nasty.folded"};
 
-struct author {
-  struct story *story;
-  struct dice dice;
-  int version;
-  enum kind kinds[TABLES + 1];
-  enum type types[TABLES + 1];
-};
-
-static bool chance(struct author *author, int percent) {
-  return roll(&author->dice, 100) <= percent;
-}
-
-static const char *one_of(struct author *author, const char *const *words, int count) {
-  return words[roll(&author->dice, count) - 1];
-}
-#define ONE_OF(author, ...)                                                                                            \
-  one_of(author, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-static void add(struct author *author, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct author *author, const char *format, ...) {
-  va_list values;
-  cr_assert(author->story->count < NASTY_MOST, "the story is too long");
-  va_start(values, format);
-  int length = vsnprintf(author->story->statements[author->story->count], NASTY_LENGTH, format, values);
-  va_end(values);
-  cr_assert(length > 0 && length < NASTY_LENGTH, "the statement is too long");
-  author->story->count++;
-}
-
-static int some_table(struct author *author) {
-  return roll(&author->dice, TABLES);
-}
 static int some_id(struct author *author) {
   return roll(&author->dice, 6);
 }
@@ -108,63 +73,68 @@ static const char *digit(int number) {
 
 static void add_parts(struct author *author, int t, bool by_range) {
   if (by_range) {
-    add(author, "create table nasty.t%d_low partition of nasty.t%d for values from (minvalue) to (4)", t, t);
+    author_add(author, "create table nasty.t%d_low partition of nasty.t%d for values from (minvalue) to (4)", t, t);
     /* the same columns in another order */
-    add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id %s not null)", t,
-        TYPE_NAMES[author->types[t]]);
-    add(author, "alter table nasty.t%d_high drop column gone", t);
-    add(author, "alter table nasty.t%d attach partition nasty.t%d_high for values from (4) to (maxvalue)", t, t);
+    author_add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id %s not null)", t,
+               TYPE_NAMES[author->types[t]]);
+    author_add(author, "alter table nasty.t%d_high drop column gone", t);
+    author_add(author, "alter table nasty.t%d attach partition nasty.t%d_high for values from (4) to (maxvalue)", t, t);
   } else {
-    add(author, "create table nasty.t%d_even partition of nasty.t%d for values with (modulus 2, remainder 0)", t, t);
-    add(author, "create table nasty.t%d_odd partition of nasty.t%d for values with (modulus 2, remainder 1)", t, t);
+    author_add(author, "create table nasty.t%d_even partition of nasty.t%d for values with (modulus 2, remainder 0)", t,
+               t);
+    author_add(author, "create table nasty.t%d_odd partition of nasty.t%d for values with (modulus 2, remainder 1)", t,
+               t);
   }
 }
 
 static void add_partitioned(struct author *author, int t, const char *columns) {
   enum kind kind = author->kinds[t];
   if (kind == HASHES) {
-    add(author, "create table nasty.t%d (%s%s) partition by hash (g)", t, columns,
-        chance(author, 70) ? ", primary key (id, g)" : "");
+    author_add(author, "create table nasty.t%d (%s%s) partition by hash (g)", t, columns,
+               author_chance(author, 70) ? ", primary key (id, g)" : "");
     add_parts(author, t, false);
     return;
   }
-  add(author, "create table nasty.t%d (%s%s) partition by range (id)", t, columns,
-      kind == RANGES && chance(author, 70) ? ", primary key (id)" : "");
+  author_add(author, "create table nasty.t%d (%s%s) partition by range (id)", t, columns,
+             kind == RANGES && author_chance(author, 70) ? ", primary key (id)" : "");
   add_parts(author, t, true);
   if (kind == PARTS) {
-    add(author, "alter table nasty.t%d_low add unique (id)", t);
-    add(author, "alter table nasty.t%d_high add unique (id)", t);
+    author_add(author, "alter table nasty.t%d_low add unique (id)", t);
+    author_add(author, "alter table nasty.t%d_high add unique (id)", t);
   }
 }
 
 static void add_table(struct author *author, int t) {
   char columns[200];
   enum kind kind = (enum kind)(roll(&author->dice, KINDS) - 1);
-  enum type type = chance(author, 60) ? WHOLE : (enum type)(roll(&author->dice, TYPES) - 1);
+  enum type type = author_chance(author, 60) ? WHOLE : (enum type)(roll(&author->dice, TYPES) - 1);
   if ((kind == RANGES || kind == PARTS) && type > FLOAT)
     type = NUMERIC;
   author->kinds[t] = kind;
   author->types[t] = type;
   snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'%s",
            TYPE_NAMES[type],
-           kind != RANGES && kind != PARTS && chance(author, 15) ? ", twice int generated always as (n * 2) stored"
-                                                                 : "");
+           kind != RANGES && kind != PARTS && author_chance(author, 15)
+               ? author->version >= 180000 && author_chance(author, 50)
+                     ? ", twice int generated always as (n * 2) virtual"
+                     : ", twice int generated always as (n * 2) stored"
+               : "");
   switch (kind) {
   case KEYED:
-    add(author, "create table nasty.t%d (%s, primary key (id))", t, columns);
+    author_add(author, "create table nasty.t%d (%s, primary key (id))", t, columns);
     break;
   case PAIR:
-    add(author, "create table nasty.t%d (%s, primary key (g, id))", t, columns);
+    author_add(author, "create table nasty.t%d (%s, primary key (g, id))", t, columns);
     break;
   case UNIQUE:
-    add(author, "create table nasty.t%d (%s, unique (id))", t, columns);
+    author_add(author, "create table nasty.t%d (%s, unique (id))", t, columns);
     break;
   case DEFERRED:
-    add(author, "create table nasty.t%d (%s, primary key (id) deferrable initially %s)", t, columns,
-        ONE_OF(author, "deferred", "immediate"));
+    author_add(author, "create table nasty.t%d (%s, primary key (id) deferrable initially %s)", t, columns,
+               ONE_OF(author, "deferred", "immediate"));
     break;
   case KEYLESS:
-    add(author, "create table nasty.t%d (%s)", t, columns);
+    author_add(author, "create table nasty.t%d (%s)", t, columns);
     break;
   case RANGES:
   case HASHES:
@@ -173,50 +143,47 @@ static void add_table(struct author *author, int t) {
     break;
   case PARENT:
   default:
-    add(author, "create table nasty.t%d (%s%s)", t, columns, chance(author, 70) ? ", primary key (id)" : "");
-    add(author, "create table nasty.t%d_child (own int default 7%s) inherits (nasty.t%d)", t,
-        chance(author, 70) ? ", primary key (id)" : "", t);
+    author_add(author, "create table nasty.t%d (%s%s)", t, columns,
+               author_chance(author, 70) ? ", primary key (id)" : "");
+    author_add(author, "create table nasty.t%d_child (own int default 7%s) inherits (nasty.t%d)", t,
+               author_chance(author, 70) ? ", primary key (id)" : "", t);
     break;
   }
 }
 
 /* A reference to a table whose ids are of the same type; most often it is that table's own. */
 static void add_reference(struct author *author, int t) {
-  int other = chance(author, 30) ? t : some_table(author);
+  int other = author_chance(author, 30) ? t : author_table(author);
   if (author->types[other] != author->types[t])
     other = t;
-  add(author, "alter table nasty.t%d add column r %s%s", t, TYPE_NAMES[author->types[t]],
-      author->types[t] <= FLOAT && chance(author, 30) ? " default 1" : "");
-  if (!chance(author, 30))
+  author_add(author, "alter table nasty.t%d add column r %s%s", t, TYPE_NAMES[author->types[t]],
+             author->types[t] <= FLOAT && author_chance(author, 30) ? " default 1" : "");
+  if (!author_chance(author, 30))
     return;
-  add(author, "alter table nasty.t%d add foreign key (r) references nasty.t%d (id) on delete %s on update %s%s", t,
-      other, ONE_OF(author, "cascade", "set null", "set default", "no action"),
-      ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "", "", " deferrable initially deferred"));
-}
-
-/* Others cannot be captured by statement. */
-static bool stands_alone(enum kind kind) {
-  return kind == KEYED || kind == PAIR || kind == UNIQUE || kind == KEYLESS || kind == DEFERRED;
+  author_add(author, "alter table nasty.t%d add foreign key (r) references nasty.t%d (id) on delete %s on update %s%s",
+             t, other, ONE_OF(author, "cascade", "set null", "set default", "no action"),
+             ONE_OF(author, "cascade", "set null", "no action"),
+             ONE_OF(author, "", "", " deferrable initially deferred"));
 }
 
 static void add_capture(struct author *author, int t) {
-  const char *key = author->kinds[t] == PARTS  ? ", key => '{id}'"
-                    : chance(author, 90)       ? ""
-                    : author->kinds[t] == PAIR ? ", key => '{id,g}'"
-                                               : ", key => '{}'";
-  const char *lane = chance(author, 25)
+  const char *key = author->kinds[t] == PARTS   ? ", key => '{id}'"
+                    : author_chance(author, 90) ? ""
+                    : author->kinds[t] == PAIR  ? ", key => '{id,g}'"
+                                                : ", key => '{}'";
+  const char *lane = author_chance(author, 25)
                          ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
                          : "";
   const char *filter = "";
-  if (chance(author, 30))
+  if (author_chance(author, 30))
     filter = ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'g = 1 or s <> ''x'' '",
                     author->types[t] > FLOAT ? ", row_filter => 'id <> ''c'' '"
                                              : ", row_filter => 'id <> 3 and s <> ''y'' '");
-  const char *before = chance(author, 20) ? ", before => 'full'" : "";
-  const char *exclude = chance(author, 15) ? ", exclude => '{s}'" : "";
-  add(author, "select rowrelay.capture_table('nasty.t%d'%s%s%s%s%s%s)", t, key, lane, filter, before, exclude,
-      stands_alone(author->kinds[t]) && chance(author, 50) ? ", per => 'statement'" : "");
-  add(author, "select rowrelay.route('nasty.t%d', 'w', create_table => true)", t);
+  const char *before = author_chance(author, 20) ? ", before => 'full'" : "";
+  const char *shape = author_chance(author, 35) ? alteration_shape(author, t) : "";
+  author_add(author, "select rowrelay.capture_table('nasty.t%d', target => 'w', create_table => true%s%s%s%s%s%s)", t,
+             key, lane, filter, before, shape,
+             author_stands_alone(author, t) && author_chance(author, 50) ? ", per => 'statement'" : "");
 }
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */
@@ -226,7 +193,7 @@ static const char *number_near(struct author *author, const char *near) {
   static char texts[4][SHORT];
   static int next;
   next = (next + 1) % 4;
-  if (near[0] == '\0' || chance(author, 30))
+  if (near[0] == '\0' || author_chance(author, 30))
     snprintf(texts[next], SHORT, "%d", some_id(author));
   else
     snprintf(texts[next], SHORT, "%s %s", near, ONE_OF(author, "", "", "+ 1", "- 1"));
@@ -235,16 +202,18 @@ static const char *number_near(struct author *author, const char *near) {
 
 static const char *name_of(struct author *author, int t, char *text, size_t size) {
   const char *part = "";
-  if (chance(author, 8)) {
+  if (author->has_view[t] && author_chance(author, 8)) {
     snprintf(text, size, "nasty.v%d", t);
     return text;
   }
-  if (chance(author, 15) && (author->kinds[t] == RANGES || author->kinds[t] == PARTS))
+  if (author_chance(author, 15) && (author->kinds[t] == RANGES || author->kinds[t] == PARTS))
     part = ONE_OF(author, "_low", "_high");
-  else if (chance(author, 15) && author->kinds[t] == HASHES)
+  else if (author_chance(author, 15) && author->kinds[t] == HASHES)
     part = ONE_OF(author, "_even", "_odd");
-  else if (chance(author, 40) && author->kinds[t] == PARENT)
+  else if (author_chance(author, 40) && author->kinds[t] == PARENT)
     part = "_child";
+  else if (author->has_late_child[t] && author_chance(author, 40))
+    part = "_late";
   snprintf(text, size, "nasty.t%d%s", t, part);
   return text;
 }
@@ -254,7 +223,7 @@ static const char *number(struct author *author, const char *near) {
   static char text[4][SHORT + 16];
   static int next;
   next = (next + 1) % 4;
-  if (chance(author, 15))
+  if (author_chance(author, 15))
     snprintf(text[next], sizeof text[next], "nasty.f%d(%s)", roll(&author->dice, FUNCTIONS), near);
   else
     snprintf(text[next], sizeof text[next], "%d", roll(&author->dice, 5));
@@ -289,19 +258,19 @@ static void write_insert(struct author *author, const char *table, int t, const 
   const char *conflict = conflict_of(author, t);
   int g = roll(&author->dice, 2);
   int from = roll(&author->dice, 3);
-  if (chance(author, 10)) {
+  if (author_chance(author, 10)) {
     write_copy(author, table, t, text, size);
-  } else if (chance(author, 15)) {
+  } else if (author_chance(author, 15)) {
     snprintf(text, size, "insert into %s (id, g, n, r) select %s, %d, 1, %s%s", table,
              as_id(author, t, number_near(author, near)), g, as_id(author, t, number_near(author, near)), conflict);
-  } else if (chance(author, 50)) {
+  } else if (author_chance(author, 50)) {
     snprintf(text, size, "insert into %s (id, g, n) values (%s, %d, %s)%s", table,
              as_id(author, t, number_near(author, near)), g, number(author, "2"), conflict);
-  } else if (chance(author, 70)) {
+  } else if (author_chance(author, 70)) {
     snprintf(text, size, "insert into %s (id, g, n) select %s, %d, %s from generate_series(%d, %d) as i%s", table,
              as_id(author, t, "i"), g, number(author, "i"), from, 2 + roll(&author->dice, 4), conflict);
   } else {
-    int other = some_table(author);
+    int other = author_table(author);
     snprintf(text, size, "insert into %s (id, g, n, s) select %s, 3 - g, n, s from nasty.t%d%s", table,
              as_id(author, t, as_number(author, other, "id")), other, conflict);
   }
@@ -352,8 +321,15 @@ static void write_update(struct author *author, const char *table, int t, const 
     write_shift(author, t, set, sizeof set);
     break;
   case 7:
-    snprintf(set, sizeof set, "r = %s", chance(author, 30) ? "null" : as_id(author, t, number_near(author, near)));
+    snprintf(set, sizeof set, "r = %s",
+             author_chance(author, 30) ? "null" : as_id(author, t, number_near(author, near)));
     break;
+  case 8:
+    if (author->extra[t] != 0) {
+      snprintf(set, sizeof set, "e%d = '%d'", author->extra[t], roll(&author->dice, 5));
+      break;
+    }
+    /* fall through */
   default:
     snprintf(set, sizeof set, "n = coalesce(n, 0) + %d", roll(&author->dice, 3) - 2);
     break;
@@ -381,14 +357,14 @@ static void write_merge(struct author *author, const char *table, int t, char *t
            table, as_id(author, t, "i"), roll(&author->dice, 2), roll(&author->dice, 5),
            ONE_OF(author, "n = coalesce(t.n, 0) + 1", "n = coalesce(t.n, 0) + 1", "id = w.i", "g = w.g"),
            number(author, as_number(author, t, "w.i")),
-           author->version >= 170000 && chance(author, 30) ? " when not matched by source then delete" : "");
+           author->version >= 170000 && author_chance(author, 30) ? " when not matched by source then delete" : "");
 }
 
 /* A statement that writes; `near` is an expression for the number of a row at hand, or "". */
 static void write_one(struct author *author, const char *near, char *text, size_t size) {
   char table[40];
   char other_table[40];
-  int t = some_table(author);
+  int t = author_table(author);
   name_of(author, t, table, sizeof table);
   int what = roll(&author->dice, 100);
   if (what <= 33) {
@@ -397,11 +373,11 @@ static void write_one(struct author *author, const char *near, char *text, size_
     write_update(author, table, t, near, text, size);
   } else if (what <= 84) {
     snprintf(text, size, "delete from %s where id %s %s%s", table, ONE_OF(author, "=", "=", ">"),
-             as_id(author, t, number_near(author, near)), chance(author, 10) ? " and nasty.f1(g) > 0" : "");
+             as_id(author, t, number_near(author, near)), author_chance(author, 10) ? " and nasty.f1(g) > 0" : "");
   } else if (what <= 90 && author->version >= 150000) {
     write_merge(author, table, t, text, size);
   } else if (what <= 95) {
-    int other = some_table(author);
+    int other = author_table(author);
     name_of(author, other, other_table, sizeof other_table);
     snprintf(
         text, size,
@@ -409,7 +385,7 @@ static void write_one(struct author *author, const char *near, char *text, size_
         table, as_id(author, t, digit(some_id(author))), as_number(author, t, "id"), other_table,
         as_id(author, other, "id"));
   } else {
-    int other = some_table(author);
+    int other = author_table(author);
     name_of(author, other, other_table, sizeof other_table);
     snprintf(text, size,
              "with a as (update %s set n = n + 1 where id > %s returning %s as id) update %s set n = n + 2 "
@@ -422,11 +398,11 @@ static void write_one(struct author *author, const char *near, char *text, size_
 /* The same in a block of PL/pgSQL, where it may fail, or be undone. */
 static void write_nested(struct author *author, const char *near, char *text, size_t size) {
   char one[LONG];
-  if (chance(author, 3))
-    snprintf(one, sizeof one, "truncate nasty.t%d", some_table(author));
+  if (author_chance(author, 3))
+    snprintf(one, sizeof one, "truncate nasty.t%d", author_table(author));
   else
     write_one(author, near, one, sizeof one);
-  if (chance(author, 15))
+  if (author_chance(author, 15))
     snprintf(text, size, "begin %s; raise exception 'undone'; exception when others then null; end;", one);
   else
     snprintf(text, size, "begin %s; exception when others then null; end;", one);
@@ -437,10 +413,10 @@ static void write_nested(struct author *author, const char *near, char *text, si
 static void add_function(struct author *author, int f) {
   char body[LONG + 100];
   write_nested(author, "$1", body, sizeof body);
-  add(author,
-      "create or replace function nasty.f%d(int) returns int volatile language plpgsql as $f$ begin "
-      "if nasty.may_nest() then %s end if; return $1; end $f$",
-      f, body);
+  author_add(author,
+             "create or replace function nasty.f%d(int) returns int volatile language plpgsql as $f$ begin "
+             "if nasty.may_nest() then %s end if; return $1; end $f$",
+             f, body);
 }
 
 /* One that ends transactions of its own. */
@@ -449,8 +425,8 @@ static void add_procedure(struct author *author) {
   char more[LONG + 100];
   write_nested(author, "", one, sizeof one);
   write_nested(author, "", more, sizeof more);
-  add(author, "create procedure nasty.p() language plpgsql as $f$ begin %s %s; %s end $f$", one,
-      ONE_OF(author, "commit", "commit and chain", "rollback"), more);
+  author_add(author, "create procedure nasty.p() language plpgsql as $f$ begin %s %s; %s end $f$", one,
+             ONE_OF(author, "commit", "commit and chain", "rollback"), more);
 }
 
 /* What a trigger before a row makes of the row, or of the statement. */
@@ -467,10 +443,13 @@ enum firing { ROW, LAST, STATEMENT, MOVED };
 
 static void add_trigger(struct author *author, int number_of_it) {
   static const char *const EACH[] = {"row", "row", "statement", "statement"};
-  int t = some_table(author);
-  enum firing firing = chance(author, 70) ? ROW : chance(author, 40) ? LAST : chance(author, 50) ? MOVED : STATEMENT;
+  int t = author_table(author);
+  enum firing firing = author_chance(author, 70)   ? ROW
+                       : author_chance(author, 40) ? LAST
+                       : author_chance(author, 50) ? MOVED
+                                                   : STATEMENT;
   bool by_row = firing == ROW || firing == LAST;
-  bool before = (firing == ROW || firing == STATEMENT) && chance(author, 50);
+  bool before = (firing == ROW || firing == STATEMENT) && author_chance(author, 50);
   const char *near = firing == STATEMENT ? "" : "num";
   const char *event = ONE_OF(author, "insert", "update", "delete", "insert or update", "insert or update or delete");
   const char *referencing = "";
@@ -486,77 +465,91 @@ static void add_trigger(struct author *author, int number_of_it) {
     snprintf(start, sizeof start,
              "if tg_op = 'DELETE' then this.id := old.id; else this.id := new.id; end if; num := %s;",
              as_number(author, t, "this.id"));
-  } else if (chance(author, 20)) {
+  } else if (author_chance(author, 20)) {
     event = "truncate";
   }
   write_nested(author, near, body, sizeof body);
-  if (chance(author, 25))
+  if (author_chance(author, 25))
     write_nested(author, near, more, sizeof more);
-  add(author,
+  author_add(
+      author,
       "create or replace function nasty.g%d() returns trigger language plpgsql as $f$ declare this nasty.t%d%s; num "
       "int; "
       "begin %s if nasty.may_nest() then %s %s end if; %s %s return %s; end $f$",
       number_of_it, t, by_row ? "" : "%rowtype", start, body, more, firing == MOVED ? "end loop;" : "",
-      before && by_row && chance(author, 50) ? change_of(author) : "",
+      before && by_row && author_chance(author, 50) ? change_of(author) : "",
       before && by_row ? "case when tg_op = 'DELETE' then old else new end" : "null");
   do
     name_of(author, t, table, sizeof table);
   while (strstr(table, ".v") != NULL);
-  add(author, "create %strigger \"%sg%d\" %s %s on %s %s %s for each %s execute function nasty.g%d()",
-      firing == LAST ? "constraint " : "", ONE_OF(author, "", "", "!!", " "), number_of_it, before ? "before" : "after",
-      event, table, firing == LAST ? ONE_OF(author, "deferrable initially deferred", "deferrable") : "", referencing,
-      EACH[firing], number_of_it);
+  char *name = author->triggers[author->trigger_count][1];
+  snprintf(author->triggers[author->trigger_count++][0], NAME, "%s", table);
+  snprintf(name, NAME, "%sg%d", ONE_OF(author, "", "", "!!", " "), number_of_it);
+  author_add(author, "create %strigger \"%s\" %s %s on %s %s %s for each %s execute function nasty.g%d()",
+             firing == LAST ? "constraint " : "", name, before ? "before" : "after", event, table,
+             firing == LAST ? ONE_OF(author, "deferrable initially deferred", "deferrable") : "", referencing,
+             EACH[firing], number_of_it);
 }
 
 static void add_rule(struct author *author) {
   char one[LONG];
-  int t = some_table(author);
+  int t = author_table(author);
   const char *event = ONE_OF(author, "insert", "update", "delete");
   write_one(author, as_number(author, t, strcmp(event, "delete") == 0 ? "old.id" : "new.id"), one, sizeof one);
-  add(author, "create rule of_it as on %s to nasty.t%d%s %s", event, t,
-      ONE_OF(author, " do also", " do also", " where g = 1 do instead"), one);
+  author_add(author, "create rule of_it as on %s to nasty.t%d%s %s", event, t,
+             ONE_OF(author, " do also", " do also", " where g = 1 do instead"), one);
+}
+
+static void add_view(struct author *author, int t) {
+  author_add(author, "create view nasty.v%d as select id, g, n, s, r from nasty.t%d%s", t, t,
+             ONE_OF(author, "", " where n < 4", " where g = 1 with check option"));
+  author->has_view[t] = true;
 }
 
 /* ---- the story --------------------------------------------------------------------------------------------------- */
 
-static void add_deeds(struct author *author, int count) {
+static void add_deeds(struct author *author, int count, bool is_altered) {
   char one[LONG];
   bool in_transaction = false;
   for (int i = 0; i < count; i++) {
-    if (!in_transaction && chance(author, 25)) {
-      add(author, "begin%s", ONE_OF(author, "", "", " isolation level repeatable read"));
+    if (!in_transaction && author_chance(author, 25)) {
+      author_add(author, "begin%s", ONE_OF(author, "", "", " isolation level repeatable read"));
       in_transaction = true;
-    } else if (in_transaction && chance(author, 30)) {
-      add(author, "%s", ONE_OF(author, "commit", "commit", "rollback"));
+    } else if (in_transaction && author_chance(author, 30)) {
+      author_add(author, "%s", ONE_OF(author, "commit", "commit", "rollback"));
       in_transaction = false;
     }
-    if (in_transaction && chance(author, 25))
-      add(author, "%s",
-          ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
-                 "select from nasty.t2 where n < 4 for no key update", "set constraints all immediate",
-                 "set constraints all deferred", "release a", "set local session_replication_role = replica",
-                 "set local session_replication_role = origin",
-                 "declare c cursor for select * from nasty.t1 for update", "fetch 2 from c",
-                 "update nasty.t1 set n = n + 1 where current of c", "delete from nasty.t1 where current of c"));
-    if (chance(author, 4)) {
-      add(author, "truncate %snasty.t%d%s", ONE_OF(author, "", "", "only "), some_table(author),
-          ONE_OF(author, "", " cascade"));
+    if (in_transaction && author_chance(author, 25))
+      author_add(author, "%s",
+                 ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
+                        "select from nasty.t2 where n < 4 for no key update", "set constraints all immediate",
+                        "set constraints all deferred", "release a", "set local session_replication_role = replica",
+                        "set local session_replication_role = origin",
+                        "declare c cursor for select * from nasty.t1 for update", "fetch 2 from c",
+                        "update nasty.t1 set n = n + 1 where current of c", "delete from nasty.t1 where current of c"));
+    if (author_chance(author, 4)) {
+      name_of(author, author_table(author), one, NAME);
+      author_add(author, "truncate %s%s%s", ONE_OF(author, "", "", "only "), one, ONE_OF(author, "", " cascade"));
       continue;
     }
-    if (chance(author, 4)) {
-      add(author, "call nasty.p()");
+    if (author_chance(author, 4)) {
+      author_add(author, "call nasty.p()");
+      continue;
+    }
+    if (is_altered && author_chance(author, 35)) {
+      alteration_add(author);
       continue;
     }
     write_one(author, "", one, sizeof one);
-    add(author, "%s", one);
-    if (!in_transaction && chance(author, 15))
-      add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_DELIVER));
+    author_add(author, "%s", one);
+    if (!in_transaction && author_chance(author, 15))
+      author_add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_DELIVER));
   }
   if (in_transaction)
-    add(author, "commit");
-  if (chance(author, 35))
-    add(author, NASTY_UNDO);
-  add(author, NASTY_DELIVER);
+    author_add(author, "commit");
+  if (author_chance(author, 35))
+    author_add(author, NASTY_UNDO);
+  author_add(author, NASTY_DELIVER);
 }
 
 void nasty_write(struct story *story, unsigned int seed, int version) {
@@ -565,33 +558,37 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
   story->count = 0;
   for (int i = 0; i < 5; i++)
     roll(&author.dice, 2);
-  add(&author, "create collation nasty.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+  author_add(&author,
+             "create collation nasty.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
   for (int t = 1; t <= TABLES; t++)
     add_table(&author, t);
   for (int t = 1; t <= TABLES; t++)
     add_reference(&author, t);
-  /* Not for ever: a statement may set off that many others. */
-  add(&author, "create function nasty.may_nest() returns bool language plpgsql as $f$ begin "
-               "perform set_config('nasty.left', (coalesce(nullif(current_setting('nasty.left', true), ''), '8')::int "
-               "- 1)::text, "
-               "false); return current_setting('nasty.left')::int >= 0; end $f$");
+  bool is_altered = author_chance(&author, ALTERED);
+  for (int t = 1; t <= TABLES; t++)
+    if (author_chance(&author, 60))
+      alteration_prepare(&author, t);
+  /* Not for ever: a statement may set off that many others. What is rolled back counts, too. */
+  author_add(&author,
+             "create sequence nasty.nested; create function nasty.may_nest() returns bool volatile language sql "
+             "as $f$ select nextval('nasty.nested') <= 8 $f$");
   for (int f = 1; f <= FUNCTIONS; f++)
-    add(&author, "create function nasty.f%d(int) returns int language sql as 'select $1'", f);
+    author_add(&author, "create function nasty.f%d(int) returns int language sql as 'select $1'", f);
   for (int t = 1; t <= TABLES; t++)
     add_capture(&author, t);
   for (int t = 1; t <= TABLES; t++)
-    add(&author, "insert into nasty.t%d (id, g, n) select %s, 1 + i %% 2, i from generate_series(1, %d) as i", t,
-        as_id(&author, t, "i"), roll(&author.dice, 6));
+    author_add(&author, "insert into nasty.t%d (id, g, n) select %s, 1 + i %% 2, i from generate_series(1, %d) as i", t,
+               as_id(&author, t, "i"), roll(&author.dice, 6));
   for (int f = 1; f <= FUNCTIONS; f++)
     add_function(&author, f);
   for (int t = 1; t <= TABLES; t++)
-    add(&author, "create view nasty.v%d as select * from nasty.t%d%s", t, t,
-        ONE_OF(&author, "", " where n < 4", " where g = 1 with check option"));
+    if (author_chance(&author, 70))
+      add_view(&author, t);
   add_procedure(&author);
   int triggers = 1 + roll(&author.dice, 4);
   for (int g = 1; g <= triggers; g++)
     add_trigger(&author, g);
-  if (chance(&author, 15))
+  if (author_chance(&author, 15))
     add_rule(&author);
-  add_deeds(&author, 6 + roll(&author.dice, 8));
+  add_deeds(&author, (is_altered ? 10 : 6) + roll(&author.dice, 8), is_altered);
 }

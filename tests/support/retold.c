@@ -23,7 +23,13 @@ static const char *const REPLAY =
     "  select case when c.key_is_exact then key "
     "              else lower(regexp_replace(regexp_replace(key, '(\\.[0-9]*?)0+(?![0-9])', '\\1', 'g'), "
     "'\\.(?![0-9])|-(?=0(?![.0-9]))', '', 'g')) end $$;"
-    "create table replay.row (capture int, key text, image text);"
+    "create view replay.live as select c as capture from rowrelay.capture c"
+    "  where c.released_at is null and rowrelay.full_name(c.relation) is not null;"
+    /* stale: columns that came, or got other values, when the table was altered; a mirror does not know these yet */
+    "create table replay.row (capture int, key text, image text, stale text[] default '{}');"
+    /* without a key, whose mirror does not find rows any more that had other columns when they came */
+    "create table replay.unmirrored (capture int);"
+    "create table replay.was (capture int, place bigint, image text, is_kept bool);"
     "create function replay.apply(c rowrelay.capture) returns text language plpgsql as $$"
     "declare ch rowrelay.change; begin"
     "  insert into replay.seen values (c.id, 0) on conflict do nothing;"
@@ -48,26 +54,37 @@ static const char *const REPLAY =
     "      if not found then return format('change %s takes out a row that is not there: %s', ch.id, ch.old_row); end "
     "if;"
     "    end if;"
-    "    if ch.op <> 'd' then insert into replay.row values (c.id, replay.key_of(c, ch.key), ch.new_row::jsonb::text); "
+    "    if ch.op <> 'd' then insert into replay.row values (c.id, replay.key_of(c, ch.key), ch.new_row::jsonb::text, "
+    "'{}'); "
     "end if;"
     "  end loop;"
     "  update replay.seen s set id = coalesce((select max(x.id) from rowrelay.change x), 0) where s.capture = c.id;"
     "  return null; end $$;"
-    "create function replay.compare(c rowrelay.capture) returns text language plpgsql as $$"
-    "declare shown text; found text; begin"
-    "  select string_agg(format(case when a.attnum = any (c.exclude_columns) then '' else 't.%1$I' end, a.attname), ', "
-    "' order by attnum) "
-    "         filter (where a.attnum <> all (c.exclude_columns))"
-    "    into shown from pg_attribute a where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped;"
-    "  execute format('with held as (select to_jsonb(x)::text as image from (select %s from %s t where %s) as x), "
-    "logged as (select r.image from replay.row r where r.capture = $1) "
-    "select string_agg(what, E''\\\\n'') from ("
-    "(select ''only in the table: '' || image as what from (select * from held except all select * from logged) as a) "
+    /* the columns that are captured, and what is captured of them */
+    "create function replay.columns(c rowrelay.capture) returns table (name text, shown text) language sql as $$"
+    "  select quote_ident(a.attname),"
+    "         case when i.masks::jsonb ? a.attname then format('%L::%s as %I', i.masks ->> a.attname,"
+    "                                                          format_type(a.atttypid, a.atttypmod), a.attname)"
+    "              else format('new.%I', a.attname) end"
+    "    from rowrelay.image_columns(c) as i, pg_attribute a"
+    "   where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped"
+    "     and (i.keep is null or a.attname = any (i.keep)) and a.attname <> all (i.leave_out)"
+    "   order by a.attname $$;"
+    "create function replay.shown(c rowrelay.capture) returns text language sql as $$"
+    "  select string_agg(k.shown, ', ') from replay.columns(c) as k $$;"
+    /* the rows of a table in the order of its pages, and whether they meet the filter */
+    "create function replay.held(c rowrelay.capture) returns table (place bigint, image text, is_kept bool) "
+    "language plpgsql as $$ begin"
+    "  return query execute format('select row_number() over (order by new.tableoid, new.ctid), "
+    "(select to_jsonb(x)::text from (select %s) as x), (%s) is true from %s as new', replay.shown(c),"
+    "    coalesce(rowrelay.filter_condition(c), 'true'), c.relation); end $$;"
+    "create function replay.compare(c rowrelay.capture) returns text language sql as $$"
+    "  with held as (select h.image from replay.held(c) as h where h.is_kept),"
+    "       logged as (select r.image from replay.row r where r.capture = c.id)"
+    "  select string_agg(what, E'\\n') from ("
+    "(select 'only in the table: ' || image as what from (select * from held except all select * from logged) as a) "
     "union all "
-    "(select ''only in the log: '' || image from (select * from logged except all select * from held) as b)) as u', "
-    "shown, c.relation,"
-    "    coalesce(c.row_filter, 'true')) into found using c.id;"
-    "  return found; end $$;"
+    "(select 'only in the log: ' || image from (select * from logged except all select * from held) as b)) as u $$;"
     "create function replay.check() returns text language plpgsql as $$"
     "declare c rowrelay.capture; problem text; begin"
     "  for c in select x.* from rowrelay.capture x where x.released_at is null "
@@ -77,27 +94,49 @@ static const char *const REPLAY =
     "    problem := coalesce(problem, replay.compare(c));"
     "    if problem is not null then return format('table %s: %s', c.relation, problem); end if;"
     "  end loop; return ''; end $$;"
-    /* of what is captured of a row, as text */
-    "create function replay.columns(c rowrelay.capture) returns text language sql as $$"
-    "  select string_agg(quote_ident(a.attname), ', ' order by a.attname) from pg_attribute a"
-    "   where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped and a.attnum <> all (c.exclude_columns) "
-    "$$;"
-    "create function replay.rows(c rowrelay.capture, condition text) returns setof text language plpgsql as $$ begin"
-    "  return query execute format('select x::text from (select %s from %s where %s) as x', replay.columns(c),"
-    "                              c.relation, coalesce(condition, 'true')); end $$;"
-    "create view replay.live as select c as capture from rowrelay.capture c"
-    "  where c.released_at is null and rowrelay.full_name(c.relation) is not null;"
+    /*
+     * No row changes its place when a table is altered, or is captured with other options. The rows of the log get
+     * the shape that the table has after it; a mirror learns of that when a row is written again.
+     */
+    "create function replay.before_alteration() returns text language plpgsql as $$"
+    "declare problem text := replay.check(); begin"
+    "  delete from replay.was; delete from replay.saved;"
+    "  if problem = '' then insert into replay.was select (l.capture).id, h.* from replay.live l, "
+    "replay.held(l.capture) as h; end if;"
+    "  return problem; end $$;"
+    "create function replay.after_alteration() returns void language sql as $$"
+    "  with was as (select w.capture, w.place, w.image, row_number() over (partition by w.capture, w.image order by "
+    "w.place) as n from replay.was w where w.is_kept),"
+    "       logged as (select r.ctid as at, r.capture, r.image, row_number() over (partition by r.capture, r.image) "
+    "as n from replay.row r),"
+    "       is_now as (select (l.capture).id as capture, h.place, h.image from replay.live l, "
+    "replay.held(l.capture) as h),"
+    "       altered as (select logged.at, was.image as old, is_now.image as new from logged join was using (capture, "
+    "image, n) join is_now using (capture, place) where is_now.image <> was.image)"
+    "  update replay.row r set image = a.new, stale = r.stale || array(select n.key from "
+    "jsonb_each_text(a.new::jsonb) as n where not (a.old::jsonb ? n.key) or a.old::jsonb ->> n.key is distinct from "
+    "n.value) from altered a where a.at = r.ctid;"
+    "  insert into replay.unmirrored select c.id from rowrelay.capture c where c.key_columns = '{}' and exists "
+    "(select from replay.row r where r.capture = c.id and r.stale <> '{}') $$;"
+    "create function replay.rows(c rowrelay.capture, shown text) returns setof text language plpgsql as $$ begin"
+    "  return query execute format('select x::text from (select %s from %s as new where %s) as x', shown, c.relation,"
+    "                              coalesce(rowrelay.filter_condition(c), 'true')); end $$;"
+    /* the columns that a mirror must have right; it may lack them while it has no row */
+    "create function replay.mirrored(c rowrelay.capture, out names text, out shown text) language sql as $$"
+    "  select coalesce(string_agg(k.name, ', '), '1'), coalesce(string_agg(k.shown, ', '), '1')"
+    "    from replay.columns(c) as k where exists (select from replay.row r where r.capture = c.id)"
+    "     and not exists (select from replay.row r where r.capture = c.id and k.name = any (r.stale)) $$;"
     "create function replay.save() returns void language plpgsql as $$ begin"
     "  if (select max(x.id) from rowrelay.change x) <= (select max(s.last_id) from replay.saved s) then return; end if;"
     "  delete from replay.saved where generation = 1; update replay.saved set generation = 1;"
     "  insert into replay.saved select 2, null, null, coalesce(max(id), 0) from rowrelay.change;"
     "  insert into replay.saved select 2, (l.capture).id, r from replay.live l, "
-    "replay.rows(l.capture, (l.capture).row_filter) as r; end $$;"
+    "replay.rows(l.capture, replay.shown(l.capture)) as r; end $$;"
     /* what is not as it was before the last transaction, of what the log can know */
     "create function replay.differs() returns text language sql as $$"
     "  with was as (select s.capture, s.image from replay.saved s where s.generation = 1 and s.capture is not null),"
-    "       is_now as (select (l.capture).id, r from replay.live l, replay.rows(l.capture, (l.capture).row_filter) as "
-    "r)"
+    "       is_now as (select (l.capture).id, r from replay.live l, "
+    "replay.rows(l.capture, replay.shown(l.capture)) as r)"
     "  select string_agg(what, ' ') from ("
     "    (select format('lost: table %s row %s', c.relation, x.image) as what from "
     "(select * from was except all select * from is_now) as x join rowrelay.capture c on c.id = x.capture) union all"
@@ -131,7 +170,7 @@ static void begin_again(const struct retold *retold, const struct story *story) 
               "drop schema if exists nasty cascade; create schema nasty;"
               "update rowrelay.capture set released_at = now() where released_at is null;"
               "delete from rowrelay.queue; delete from rowrelay.refusal;"
-              "truncate replay.seen, replay.row, replay.saved, replay.listed");
+              "truncate replay.seen, replay.row, replay.saved, replay.listed, replay.was, replay.unmirrored");
   sql(source, "update rowrelay.target set options = jsonb_build_object('batch_rows', %d)",
       story->count % 2 == 0 ? 1 : 1000);
   sql(retold->fixture->at_target, "set client_min_messages to error; drop schema if exists nasty cascade; "
@@ -150,19 +189,24 @@ static bool is_mirrored(struct retold *retold, char *problem) {
     return false;
   }
   retold->seconds += seconds_now() - began;
+  /* A table whose rows cannot all arrive is listed. */
+  sql(f->at_source, "insert into replay.listed select distinct c.id from rowrelay.errors e join rowrelay.capture c on "
+                    "c.relation = e.relation and c.released_at is null where concat(e.message, ' ', e.detail) ~ "
+                    "'has a row with its key|in the target has no column .*, but no longer has'");
   const char *refused =
-      ask(f->at_source, "select format('%%s %%s of %%s: %%s %%s', op, key, relation, message, detail) "
-                        "from rowrelay.errors where message not like '%%has a row with its key' and "
-                        "detail not like '%%has a row with its key' limit 1");
+      ask(f->at_source, "select format('%%s %%s of %%s: %%s %%s', e.op, e.key, e.relation, e.message, e.detail) from "
+                        "rowrelay.errors e where e.relation not in (select c.relation from replay.listed l join "
+                        "rowrelay.capture c on c.id = l.capture) limit 1");
   if (refused[0] != '\0') {
     snprintf(problem, PROBLEM, "refused: %s", refused);
     return false;
   }
-  PGresult *tables =
-      PQexec(f->at_source, "select rowrelay.full_name((l.capture).relation), replay.columns(l.capture), (select "
-                           "string_agg(r, E'\\n' order by r collate \"C\") from replay.rows(l.capture, "
-                           "(l.capture).row_filter) as r) from replay.live l where (l.capture).id not in (select "
-                           "capture from replay.listed) order by (l.capture).id");
+  PGresult *tables = PQexec(
+      f->at_source,
+      "select rowrelay.full_name((l.capture).relation), m.names, (select string_agg(r, E'\\n' "
+      "order by r collate \"C\") from replay.rows(l.capture, m.shown) as r) "
+      "from replay.live l, replay.mirrored(l.capture) as m where (l.capture).id not in "
+      "(select capture from replay.listed union all select capture from replay.unmirrored) order by (l.capture).id");
   cr_assert_eq(PQresultStatus(tables), PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
   bool same = true;
   for (int i = 0; i < PQntuples(tables) && same; i++) {
@@ -213,13 +257,42 @@ static bool is_undone(struct retold *retold, char *problem) {
   return wrong[0] == '\0';
 }
 
-static bool goes_on_well(struct retold *retold, const char *statement, char *problem) {
-  PGconn *source = retold->fixture->at_source;
-  PQclear(PQexec(source, "set nasty.left = '8'"));
-  PGresult *result = PQexec(source, statement); /* it may fail */
+/* A result that may be an error. */
+static void show(const char *statement, PGresult *result) {
   if (getenv("ROWRELAY_SHOW") != NULL)
     fprintf(stderr, "%s;\n%s", statement, PQresultErrorMessage(result));
   PQclear(result);
+}
+
+/* What alters a table, or how it is captured, without any change of a row. */
+static bool is_alteration(const char *statement) {
+  static const char *const BEGINNINGS[] = {"alter table nasty.", "select rowrelay.capture_table("};
+  for (size_t i = 0; i < sizeof BEGINNINGS / sizeof *BEGINNINGS; i++)
+    if (strncmp(statement, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool alters_well(struct retold *retold, const char *statement, char *problem) {
+  PGconn *source = retold->fixture->at_source;
+  const char *wrong = ask(source, "select replay.before_alteration()");
+  snprintf(problem, PROBLEM, "%s", wrong);
+  if (problem[0] != '\0')
+    return false;
+  show(statement, PQexec(source, statement));
+  if (PQtransactionStatus(source) != PQTRANS_INERROR)
+    sql(source, "select replay.after_alteration()");
+  else
+    PQclear(PQexec(source, "rollback"));
+  return true;
+}
+
+static bool goes_on_well(struct retold *retold, const char *statement, char *problem) {
+  PGconn *source = retold->fixture->at_source;
+  sql(source, "select setval(to_regclass('nasty.nested'), 1, false)");
+  if (is_alteration(statement))
+    return alters_well(retold, statement, problem);
+  show(statement, PQexec(source, statement));
   if (PQtransactionStatus(source) == PQTRANS_INERROR)
     PQclear(PQexec(source, "rollback"));
   if (PQtransactionStatus(source) != PQTRANS_IDLE)
@@ -246,6 +319,25 @@ static bool ends_well(struct retold *retold, const struct story *story, char *pr
   return true;
 }
 
+/* Leaves out `size` statements before statement `end`; false if none are there, or the story ends well then. */
+static bool leave_out(struct retold *retold, struct story *story, size_t end, size_t size, char *problem) {
+  bool was_out[NASTY_MOST];
+  bool any = false;
+  char wrong[PROBLEM];
+  size_t last;
+  memcpy(was_out, story->left_out, sizeof was_out);
+  for (size_t i = end > size ? end - size : 0; i < end; i++) {
+    any = any || !story->left_out[i];
+    story->left_out[i] = true;
+  }
+  if (any && !ends_well(retold, story, wrong, &last)) {
+    snprintf(problem, PROBLEM, "%s", wrong);
+    return true;
+  }
+  memcpy(story->left_out, was_out, sizeof was_out);
+  return false;
+}
+
 /* Leaves out what can be left out of a story that ends badly. */
 static void shrink(struct retold *retold, struct story *story, char *problem) {
   size_t last = 0;
@@ -253,20 +345,10 @@ static void shrink(struct retold *retold, struct story *story, char *problem) {
   if (ends_well(retold, story, problem, &last))
     return;
   story->count = last + 1;
-  while (shorter) {
+  for (size_t size = 16; shorter || size > 1; size = size > 1 ? size / 4 : 1) {
     shorter = false;
-    for (size_t i = story->count; i-- > 0;) {
-      if (story->left_out[i])
-        continue;
-      char wrong[PROBLEM];
-      story->left_out[i] = true;
-      if (ends_well(retold, story, wrong, &last)) {
-        story->left_out[i] = false;
-      } else {
-        snprintf(problem, PROBLEM, "%s", wrong);
-        shorter = true;
-      }
-    }
+    for (size_t end = story->count; end > 0; end = end > size ? end - size : 0)
+      shorter = leave_out(retold, story, end, size, problem) || shorter;
   }
 }
 

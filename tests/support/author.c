@@ -1,0 +1,33 @@
+#include "author.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+bool author_chance(struct author *author, int percent) {
+  return roll(&author->dice, 100) <= percent;
+}
+
+const char *author_one_of(struct author *author, const char *const *words, int count) {
+  return words[roll(&author->dice, count) - 1];
+}
+
+int author_table(struct author *author) {
+  return roll(&author->dice, TABLES);
+}
+
+void author_add(struct author *author, const char *format, ...) {
+  va_list values;
+  cr_assert(author->story->count < NASTY_MOST, "the story is too long");
+  va_start(values, format);
+  int length = vsnprintf(author->story->statements[author->story->count], NASTY_LENGTH, format, values);
+  va_end(values);
+  cr_assert(length > 0 && length < NASTY_LENGTH, "the statement is too long");
+  author->story->count++;
+}
+
+bool author_stands_alone(const struct author *author, int t) {
+  enum kind kind = author->kinds[t];
+  return (kind == KEYED || kind == PAIR || kind == UNIQUE || kind == KEYLESS || kind == DEFERRED) &&
+         !author->has_late_child[t];
+}

@@ -1,0 +1,46 @@
+/*
+ * author: who makes up a story (nasty.h): dice, what the tables are like by now, and what has been written so far.
+ */
+#ifndef ROWRELAY_TESTS_AUTHOR_H
+#define ROWRELAY_TESTS_AUTHOR_H
+
+#include "nasty.h"
+#include "writers.h"
+
+#define TABLES 3
+#define MOST_TRIGGERS 8
+#define NAME 48 /* of a table or trigger, bytes */
+
+enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, DEFERRED, PARTS, KINDS };
+
+/* What column id is: equal numbers and letters may be spelled in several ways. */
+enum type { WHOLE, NUMERIC, FLOAT, CITEXT, FOLDED, TYPES };
+
+struct author {
+  struct story *story;
+  struct dice dice;
+  int version;
+  enum kind kinds[TABLES + 1];
+  enum type types[TABLES + 1];
+  /* As far as the author knows: what fails, or is rolled back, is not noticed. */
+  int extra[TABLES + 1]; /* table t has a column e7 for which nobody depends on it, if this is 7 */
+  int extras;            /* so many had been made: no name is used twice */
+  bool has_view[TABLES + 1];
+  bool has_late_child[TABLES + 1];
+  char triggers[MOST_TRIGGERS][2][NAME]; /* table, name */
+  int trigger_count;
+};
+
+bool author_chance(struct author *author, int percent);
+const char *author_one_of(struct author *author, const char *const *words, int count);
+#define ONE_OF(author, ...)                                                                                            \
+  author_one_of(author, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+int author_table(struct author *author);
+
+/* Adds a statement to the story. */
+void author_add(struct author *author, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether a table is neither a partition nor a parent: others cannot be captured by statement. */
+bool author_stands_alone(const struct author *author, int t);
+
+#endif
