@@ -247,6 +247,13 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
+drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
+drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);
+drop function if exists rowrelay.is_same_row(rowrelay.capture, rowrelay.undo_step, rowrelay.undo_step);
+drop function if exists rowrelay.typed_literal(regclass, text, text);
+drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_step);
+drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 
 -- The past --------------------------------------------------------------------------------------------------------

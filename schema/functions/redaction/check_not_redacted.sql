@@ -5,11 +5,15 @@ create or replace function rowrelay.check_not_redacted(change rowrelay.change, c
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if change.caveat -> 'redacted' is not null then
-    raise exception 'the log no longer has all values of row % of table %', change.key, capture.relation
+    raise exception 'row % of table % cannot be undone: change % is redacted', change.key, capture.relation, change.id
       using errcode = 'object_not_in_prerequisite_state',
-            detail = format('In change %s, columns %s were redacted.', change.id,
+            detail = format('The values of these columns were removed from the log, which has null for them: %s.',
                             (select string_agg(c, ', ')
-                             from json_array_elements_text(change.caveat -> 'redacted') as c));
+                             from json_array_elements_text(change.caveat -> 'redacted') as c)),
+            hint = 'Correct the row by hand; for what the log has: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         capture.relation::text);
   end if;
 end
 $$;

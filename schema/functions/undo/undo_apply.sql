@@ -8,10 +8,10 @@ create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps 
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
 declare
-  step      rowrelay.undo_step;
-  statement text;
-  obstacle  text;
-  n         bigint;
+  step     record;
+  row_lock text;
+  obstacle text;
+  n        bigint;
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -20,15 +20,18 @@ begin
            select k.conrelid from pg_constraint k
             where k.contype = 'f' and k.confdeltype in ('c', 'n', 'd')
               and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
-  for statement in
-    select distinct on (s.relation::oid, s.was_key)
-           format('select from %s as t where %s for update', rowrelay.full_name(s.relation),
-                  rowrelay.row_condition(c, s.was, 't', key_only => true))
-      from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
-     where s.was_key is not null
-     order by s.relation::oid, s.was_key
+  for row_lock in
+    select format('select from %s as t where %s for update', rowrelay.full_name(a.relations[r.place]), r.by_key)
+      from (select array_agg(s.capture order by s.relation::oid, s.was_key) as captures,
+                   array_agg(s.was order by s.relation::oid, s.was_key) as texts,
+                   array_agg(s.relation order by s.relation::oid, s.was_key) as relations
+              from (select distinct on (u.relation, u.was_key) u.*
+                      from unnest(steps) as u where u.was_key is not null) as s) as a
+     cross join rowrelay.row_conditions(a.captures, a.texts) as r
+     where r.by_key <> ''
+     order by r.place
   loop
-    execute statement;
+    execute row_lock;
   end loop;
   perform rowrelay.check_not_changed_since(changes);
 
@@ -36,10 +39,14 @@ begin
     set constraints all deferred;
     return next 'set constraints all deferred';
   end if;
-  foreach step in array ordered loop
-    statement := rowrelay.undo_statement(step);
-    continue when statement is null;
-    execute statement;
+  for step in
+    select s.*, w.statement
+      from unnest(ordered) with ordinality as s(change_id, first_id, capture, relation, was_key, be_key, was, be, place)
+      join rowrelay.undo_statements(ordered) as w using (place)
+     where w.statement is not null
+     order by place
+  loop
+    execute step.statement;
     get diagnostics n = row_count;
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
@@ -50,7 +57,7 @@ begin
               hint = format('Correct the row by hand; without %s you get the statements.',
                             rowrelay.command('--apply', 'apply'));
     end if;
-    return next statement;
+    return next step.statement;
   end loop;
   if rowrelay.undo_defers(steps) then
     set constraints all immediate;

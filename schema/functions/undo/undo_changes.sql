@@ -19,12 +19,7 @@ begin
     return query
       select 'set constraints all deferred' where rowrelay.undo_defers(steps)
       union all
-      select s.statement
-        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
-                                                  be, position)
-        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key,
-                                               u.was, u.be)) as s(statement)
-       where s.statement is not null;
+      (select s.statement from rowrelay.undo_statements(ordered) as s where s.statement is not null order by s.place);
   end if;
 end
 $$;

@@ -12,18 +12,17 @@ declare
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   name := rowrelay.full_name(capture.relation);
-  place := rowrelay.row_condition(capture, key_texts, 't', key_only => cardinality(rowrelay.live_key(capture)) > 0);
+  select coalesce(nullif(r.by_key, ''), r.exactly) into strict place
+    from rowrelay.row_conditions(array[capture_id], array[key_texts]) as r;
   execute format('select exists (select from %s as t where %s)', name, place) into there;
   if texts is null or not there then
     return case when there then 'A row with its key exists' when texts is not null then 'The row does not exist' end;
   end if;
-  select string_agg(format('case when not row(t.%I)::record *= row(%s)::record then %L end', a.attname,
-                           rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname), a.attname), ', '
-                             order by a.attnum)
+  select string_agg(format('case when not row(t.%s)::record *= row(%s)::record then %L end', c.identifier,
+                           quote_nullable(texts ->> c.name) || c.type_cast, c.name), ', ' order by c.number)
     into other
-    from pg_attribute a
-   where a.attrelid = capture.relation and not a.attisdropped and texts ? a.attname::text
-     and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
+    from rowrelay.undo_columns(array[capture_id]) as c
+   where texts ? c.name and not c.is_masked;
   -- an array, because a function takes at most 100 arguments
   execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name,
                  place) into other;

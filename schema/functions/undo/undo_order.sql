@@ -10,6 +10,7 @@ declare
   begun    boolean[] := array_fill(false, array[cardinality(steps)]);
   done     boolean[] := begun;
   waiting  integer[];
+  awaited  jsonb;
   top      integer;
   next     integer;
   ordered  rowrelay.undo_step[] := '{}';
@@ -25,9 +26,12 @@ begin
       top := waiting[cardinality(waiting)];
       begun[top] := true;
       -- steps that need each other: stop at the one that has begun
-      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n
-        where not begun[n::integer] limit 1;
-      if not done[top] and found then
+      awaited := needs -> top::text;
+      next := null;
+      if awaited is not null and not done[top] then
+        select n::integer into next from jsonb_array_elements_text(awaited) as n where not begun[n::integer] limit 1;
+      end if;
+      if next is not null then
         waiting := waiting || next;
       else
         if not done[top] then

@@ -7,7 +7,8 @@
 --             UPDATE CASCADE will do it
 create or replace function rowrelay.undo_references(steps rowrelay.undo_step[], out step integer, out needs integer,
                                                     out follows boolean) returns setof record
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp
+set enable_nestloop = off set enable_mergejoin = off as $$ -- the planner expects ten steps, there may be many thousands
   with given as materialized (
     select u.position::integer as position, u.relation, u.was_key, u.be_key, u.was, u.be
       from unnest(steps) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,

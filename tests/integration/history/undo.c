@@ -305,6 +305,7 @@ Test(undo, refuses_where_the_log_does_not_hold_what_it_takes) {
   sql(f.at_source, "select rowrelay.redact('person', '3', '{name}')");
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo('person', '3', %s)", last_change(&f, "person", "3")),
                    "55000");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "is redacted"), "%s", PQerrorMessage(f.at_source));
   fixture_end(&f);
 }
 
@@ -425,6 +426,29 @@ Test(undo, of_a_transaction_reads_the_log_a_few_times_however_many_rows_there_ar
       f.at_source, "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_all_tables where relname = '%s'",
       partition);
   cr_assert(rows < 20 * 500, "%lld rows of 500", (long long)rows);
+  sql(f.at_source, "rollback");
+  fixture_end(&f);
+}
+
+Test(undo, of_a_transaction_looks_at_the_columns_a_few_times_however_many_rows_there_are) {
+  struct fixture f;
+  begin(&f, "undo_columns",
+        "create table item (id int primary key, v text, tags text[]); select rowrelay.capture_table('item');"
+        "insert into item select n, 'right', case when n % 3 > 0 then '{a}'::text[] end from generate_series(1, 300) n;"
+        "create table was as table item");
+  sql(f.at_source,
+      "begin; update item set v = 'wrong' where id <= 100; delete from item where id between 101 and 200;"
+      "update item set id = -id where id > 200; insert into item select n, 'new' from generate_series(400, "
+      "500) n; commit");
+  sql(f.at_source, "set track_functions = 'all'; begin");
+  undo_last_transaction(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from (table item except table was) as i"), "0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from item"), "300");
+  int64_t calls = ask_number(
+      f.at_source, "select sum(calls) from pg_stat_xact_user_functions where schemaname = 'rowrelay' and funcname in"
+                   " ('attribute_names', 'current_shape', 'image_columns', 'image_shape', 'is_whole_row', 'live_key',"
+                   "  'text_columns', 'type_structure', 'undo_columns')");
+  cr_assert(calls > 0 && calls < 200, "%lld calls for 400 rows", (long long)calls);
   sql(f.at_source, "rollback");
   fixture_end(&f);
 }

@@ -1022,6 +1022,13 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
+drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
+drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);
+drop function if exists rowrelay.is_same_row(rowrelay.capture, rowrelay.undo_step, rowrelay.undo_step);
+drop function if exists rowrelay.typed_literal(regclass, text, text);
+drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_step);
+drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 
 -- The past --------------------------------------------------------------------------------------------------------
@@ -14295,55 +14302,51 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             case when (noted.shape).altered_by <= change.txid then -(noted.shape).id else (noted.shape).id end
    limit 1
 $$;
--- Purpose:    returns the values of a row image as texts that the columns' types read back exactly, under any session
---             settings
--- Parameters: capture; change; one of its images, null for none
--- Result:     {column: text, or null} for the columns of the image that can be written, by their present names; null
---             for null
+-- Purpose:    tells how to read the values of a row image as texts
+-- Parameters: change; image. The result is the same for every image with the same columns, and arrays or objects in
+--             the same of them, whose change has the same shape and the same caveat text_columns.
+-- Result:     names: the columns that can be written, null: none; expressions: SQL for their texts, where i.image is
+--             the image; called and becomes: names of the columns in the image and now, null: they are the same
 -- Errors:     other columns were left out or masked then than now; a column of the image no longer exists
-create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json)
-  returns jsonb
-language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+create or replace function rowrelay.text_columns(change rowrelay.change, image json, out names text[],
+                                                 out expressions text, out called text[], out becomes text[])
+language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
 declare
-  relation    regclass := capture.relation;
-  shape       rowrelay.shape;
-  becomes     text[];
-  renamed     record;
-  text_columns text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
-  expressions text;
-  names       text[];
-  unknown     text;
-  texts       text[];
+  capture rowrelay.capture;
+  shape   rowrelay.shape;
+  renamed record;
+  texts   text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
+  unknown text;
 begin
-  if image is null then
-    return null;
-  end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
   shape := rowrelay.image_shape(change, image);
   if exists (select from rowrelay.current_shape(capture) as n
               where not (shape.hidden <@ n.hidden)
                  or exists (select from json_object_keys(shape.masks) as m(name)
                              where n.masks -> (select a.attname from pg_attribute a
-                                                where a.attrelid = relation
+                                                where a.attrelid = capture.relation
                                                   and a.attnum = shape.numbers[array_position(shape.names, m.name)]
                                                   and not a.attisdropped)::text is null)) then
     raise exception 'when change % of table % was captured, other columns were left out or masked than now',
-      change.id, relation
+      change.id, capture.relation
       using errcode = 'object_not_in_prerequisite_state', hint = 'Correct the row by hand.';
   end if;
-  becomes := rowrelay.attribute_names(relation, shape.numbers);
+  becomes := rowrelay.attribute_names(capture.relation, shape.numbers);
   if becomes <> shape.names then
-    select r.* into renamed from rowrelay.rename_image(image, text_columns, shape.names, becomes) as r;
+    called := shape.names;
+    select r.* into renamed from rowrelay.rename_image(image, texts, called, becomes) as r;
     image := renamed.renamed;
-    text_columns := renamed.renamed_texts;
+    texts := renamed.renamed_texts;
+  else
+    becomes := null;
   end if;
   select string_agg(format('"%s"', e.key), ', ') into unknown
     from json_object_keys(image) as e(key)
    where not exists (select from pg_attribute a
-                      where a.attrelid = relation and a.attname = e.key and a.attnum > 0 and not a.attisdropped);
+                      where a.attrelid = capture.relation and a.attname = e.key and a.attnum > 0
+                        and not a.attisdropped);
   if unknown is not null then
-    raise exception 'the log has values of column % of table %, which no longer exists', unknown, relation
+    raise exception 'the log has values of column % of table %, which no longer exists', unknown, capture.relation
       using errcode = 'undefined_column',
             hint = 'If it was renamed, restore its name for the undo; else correct the row by hand.';
   end if;
@@ -14353,82 +14356,129 @@ begin
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
                -- its own text; a JSON null in the image is an SQL null, except in a key, which is never null
-               format(case when a.attname = any (text_columns)
-                           then '$1 ->> %1$L'
-                           when a.attnum = any (capture.key_columns) then '($1 -> %1$L)::text'
-                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end,
-                             a.attname)
+               format(case when a.attname = any (texts)
+                           then 'i.image ->> %1$L'
+                           when a.attnum = any (capture.key_columns) then '(i.image -> %1$L)::text'
+                           else 'case when json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> %1$L)::text end'
+                           end, a.attname)
              when a.base = 'money'::regtype then
-               format('($1 ->> %L)::money::numeric::text', a.attname)
+               format('(i.image ->> %L)::money::numeric::text', a.attname)
              when a.is_built then
                -- not read as a row of the table: the CHECKs of its domains are the code of who owns them
-               format('rowrelay.value_text($1 -> %L, %L, '''')', a.attname,
+               format('rowrelay.value_text(i.image -> %L, %L, '''')', a.attname,
                       rowrelay.type_structure(a.atttypid, a.atttypmod))
              else
-               format('$1 ->> %L', a.attname)
+               format('i.image ->> %L', a.attname)
            end, ', ' order by a.attnum)
     into names, expressions
     from (select p.attname, p.attnum, p.atttypid, p.atttypmod, b.base,
                  json_typeof(image -> p.attname) in ('array', 'object') as is_built
             from pg_attribute p, rowrelay.base_type(p.atttypid) as b(base)
-           where p.attrelid = relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
+           where p.attrelid = capture.relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
              and p.attname in (select json_object_keys(image))) as a;
-  if names is null then
-    return '{}';
-  end if;
-  execute format('select array[%s]::text[]', expressions) into texts using image;
-  return jsonb_object(names, texts);
 end
 $$;
--- Purpose:    returns a value as a typed literal: 'paid'::text
--- Parameters: relation; column; text as rowrelay.row_texts() returns it, null for null
--- Result:     SQL that means the same under any session settings
-create or replace function rowrelay.typed_literal(relation regclass, column_name text, value text) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select quote_nullable(value)
-         || case when rowrelay.base_type(a.atttypid) = 'money'::regtype then '::numeric' else '' end
-         || '::' || format_type(a.atttypid, a.atttypmod)
-    from pg_attribute a
-   where a.attrelid = relation and a.attname = column_name and not a.attisdropped
+-- Purpose:    returns the values of row images as texts that the columns' types read back exactly, under any session
+--             settings. Images of one table with the same columns are read by one query.
+-- Parameters: changes; one image of each, null for none
+-- Result:     for each image its position; {column: text, or null} for the columns of the image that can be written, by
+--             their present names; null for null
+-- Errors:     see rowrelay.text_columns()
+create or replace function rowrelay.row_texts(changes rowrelay.change[], images json[], out place bigint,
+                                              out texts jsonb) returns setof record
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+set plan_cache_mode = force_custom_plan as $$ -- plans for as many rows as there are
+declare
+  part    record;
+  columns record;
+begin
+  return query select u.n, null::jsonb from unnest(images) with ordinality as u(image, n) where u.image is null;
+  for part in
+    select (array_agg(g.change order by g.n))[1] as change, array_agg(g.n order by g.n) as places,
+           array_agg(i.image order by g.n) as images
+      from (select c as change, c.id, c.capture, c.txid, (c.caveat -> 'text_columns')::text as text_columns,
+                   row_number() over () as n
+              from unnest(changes) as c) as g
+      join unnest(images) with ordinality as i(image, n) on i.n = g.n and i.image is not null
+     cross join lateral (select string_agg(format('%I %s', e.key, json_typeof(e.value) in ('array', 'object')), ', ')
+                           from json_each(i.image) as e) as k(columns)
+     -- what rowrelay.image_shape() asks of the change
+     cross join lateral (select string_agg(concat(g.id <= s.from_id, s.altered_by <= g.txid), ', ' order by s.id)
+                           from rowrelay.shape s where s.capture = g.capture) as h(shapes)
+     group by g.capture, g.text_columns, k.columns, h.shapes
+     order by min(g.id)
+  loop
+    columns := rowrelay.text_columns(part.change, part.images[1]);
+    return query execute
+      format('select u.n, %s from unnest($1, $2) as u(n, given) cross join lateral (select %s) as i(image)',
+             case when columns.names is null then '''{}''::jsonb'
+                  else format('jsonb_object($3, array[%s]::text[])', columns.expressions) end,
+             case when columns.becomes is null then 'u.given'
+                  else '(rowrelay.rename_image(u.given, null, $4, $5)).renamed' end)
+      using part.places, part.images, columns.names, columns.called, columns.becomes;
+  end loop;
+end
 $$;
--- Purpose:    returns SQL for "this row exists with exactly these values": the key, which finds it, and all values that
---             the log has, compared byte by byte (*=), because = takes 1.0 for 1.00 and some types have no =
--- Parameters: capture; values, see rowrelay.row_texts(); name of the row in the statement; key_only: only the key
--- Result:     condition; for a table without a key only the values
-create or replace function rowrelay.row_condition(capture rowrelay.capture, texts jsonb, row_name text,
-                                                  key_only boolean default false) returns text
+-- Purpose:    returns the columns of captured tables, as the statements of an undo name and compare them
+-- Parameters: captures
+-- Result:     capture; number and name; name in SQL; type_cast: what follows a text of rowrelay.row_texts() to make it
+--             a value that means the same under any session settings; key_place: position in the key, null: not of it;
+--             equality: operator of the key's type; is_masked; what an INSERT has to know: is_generated, is_identity
+--             (GENERATED ALWAYS), added_value: of rows that are older than the column
+create or replace function rowrelay.undo_columns(captures integer[])
+returns table (capture integer, number smallint, name text, identifier text, type_cast text, key_place bigint,
+               equality text, is_masked boolean, is_generated boolean, is_identity boolean, added_value text)
+language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+  select c.id, a.attnum, a.attname, format('%I', a.attname),
+         case when b.base = 'money'::regtype then '::numeric' else '' end
+           || '::' || format_type(a.atttypid, a.atttypmod),
+         u.place, coalesce(e.operator, '='), c.mask ? a.attnum::text or c.mask_names ? a.attname::text,
+         a.attgenerated <> '', a.attidentity = 'a',
+         case when a.atthasmissing then (a.attmissingval::text::text[])[1] end
+    from rowrelay.capture c
+    join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+   cross join rowrelay.base_type(a.atttypid) as b(base)
+    left join unnest(rowrelay.live_key(c)) with ordinality as u(number, place) on u.number = a.attnum
+    left join lateral (
+      select format('operator(%I.%s)', n.nspname, o.oprname) as operator
+        from pg_opclass k
+        join pg_am m on m.oid = k.opcmethod and m.amname = 'btree'
+        join pg_amop p on p.amopfamily = k.opcfamily and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+                      and p.amopstrategy = 3
+        join pg_operator o on o.oid = p.amopopr
+        join pg_namespace n on n.oid = o.oprnamespace and n.nspname <> 'pg_catalog'
+       where k.opcdefault and k.opcintype = b.base and u.place is not null) as e on true
+   where c.id = any (captures)
+$$;
+-- Purpose:    returns SQL that finds each of many rows, which are called t
+-- Parameters: captures; values of a row of each, see rowrelay.row_texts()
+-- Result:     position; by_key: "this row exists", empty for a table without a key; exactly: "this row exists with
+--             exactly these values": the key, and all values that the log has, compared byte by byte (*=), because =
+--             takes 1.0 for 1.00 and some types have no =
+create or replace function rowrelay.row_conditions(captures integer[], texts jsonb[])
+returns table (place bigint, by_key text, exactly text)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  with compared as (
-    select a.attname, a.attnum, u.position,
-      rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname) as literal
-      from pg_attribute a
-      left join unnest(rowrelay.live_key(capture)) with ordinality as u(number, position) on u.number = a.attnum
-     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped and texts ? a.attname::text
-       -- a mask is not the row's value
-       and not (u.number is null and (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text))
+  with known as materialized (
+    select k.*, k.key_place is null or not c.key_is_exact as is_compared
+      from rowrelay.undo_columns(captures) as k join rowrelay.capture c on c.id = k.capture
+     where k.key_place is not null or not k.is_masked -- a mask is not the row's value
+  ), row_values as (
+    select g.place,
+           coalesce(string_agg(format('t.%s %s %s', k.identifier, k.equality, v.literal), ' and ' order by k.key_place)
+                      filter (where k.key_place is not null), '') as by_key,
+           string_agg('t.' || k.identifier, ', ' order by k.number) filter (where k.is_compared) as names,
+           string_agg(v.literal, ', ' order by k.number) filter (where k.is_compared) as literals
+      from unnest(captures, texts) with ordinality as g(capture, texts, place)
+      left join known k on k.capture = g.capture and g.texts ? k.name
+     cross join lateral (select quote_nullable(g.texts ->> k.name) || k.type_cast) as v(literal)
+     group by g.place
   )
-  select concat_ws(' and ',
-    (select string_agg(format('%I.%I %s %s', row_name, c.attname, coalesce(e.operator, '='), c.literal), ' and '
-                       order by c.position)
-       from compared c
-       left join pg_attribute a on a.attrelid = capture.relation and a.attnum = c.attnum
-       left join lateral (
-         select format('operator(%I.%s)', n.nspname, o.oprname) as operator
-           from pg_opclass k
-           join pg_am m on m.oid = k.opcmethod and m.amname = 'btree'
-           join pg_amop p on p.amopfamily = k.opcfamily and p.amoplefttype = k.opcintype
-             and p.amoprighttype = k.opcintype
-                         and p.amopstrategy = 3
-           join pg_operator o on o.oid = p.amopopr
-           join pg_namespace n on n.oid = o.oprnamespace and n.nspname <> 'pg_catalog'
-          where k.opcdefault and k.opcintype = rowrelay.base_type(a.atttypid)) as e on true
-      where c.position is not null),
-    (select format('row(%s)::record *= row(%s)::record',
-                   string_agg(format('%I.%I', row_name, c.attname), ', ' order by c.attnum),
-                   string_agg(c.literal, ', ' order by c.attnum))
-       from compared c
-      where not key_only and (c.position is null or not capture.key_is_exact)
-     having count(*) > 0))
+  select r.place, r.by_key,
+         concat_ws(' and ', nullif(r.by_key, ''),
+                   'row(' || r.names || ')::record *= row(' || r.literals || ')::record')
+    from row_values r
 $$;
 -- Purpose:    whether an image of a deleted row is the whole row rather than only its key (rowrelay.key_row)
 -- Parameters: capture; values, see rowrelay.row_texts()
@@ -14453,77 +14503,178 @@ create or replace function rowrelay.check_not_redacted(change rowrelay.change, c
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if change.caveat -> 'redacted' is not null then
-    raise exception 'the log no longer has all values of row % of table %', change.key, capture.relation
+    raise exception 'row % of table % cannot be undone: change % is redacted', change.key, capture.relation, change.id
       using errcode = 'object_not_in_prerequisite_state',
-            detail = format('In change %s, columns %s were redacted.', change.id,
+            detail = format('The values of these columns were removed from the log, which has null for them: %s.',
                             (select string_agg(c, ', ')
-                             from json_array_elements_text(change.caveat -> 'redacted') as c));
+                             from json_array_elements_text(change.caveat -> 'redacted') as c)),
+            hint = 'Correct the row by hand; for what the log has: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         capture.relation::text);
   end if;
 end
 $$;
--- Purpose:    returns a row as it was before an update or delete: the image kept with the change, else that of the
---             row's previous change
--- Parameters: the change; its capture; the row's previous change, null: the log has none
--- Result:     see rowrelay.row_texts()
--- Errors:     the log has neither
-create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture,
-                                               latest rowrelay.change) returns jsonb
+-- Purpose:    refuses a change that cannot be undone, whatever its row was before
+-- Parameters: change; its capture
+-- Errors:     a truncate, one that could not be captured, an update that a row filter turned into an insert or delete,
+--             one whose values were redacted
+create or replace function rowrelay.check_undoable(change rowrelay.change, capture rowrelay.capture) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare
-  kept jsonb := rowrelay.row_texts(capture, change, change.old_row);
 begin
-  if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, kept)) then
-    return kept;
+  if change.op = 't' then
+    raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'The rows are in the log, at a time before it: '
+                     || rowrelay.command('rowrelay log %1$s --as-of TIME',
+                                         'insert into %1$s select * from rowrelay.as_of(null::%1$s, ''TIME'');',
+                                         capture.relation::text);
+  elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
+    raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
+      using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
+  elsif change.caveat -> 'filtered' is not null then
+    raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
+                    case change.op when 'i' then 'the row existed before' else 'the row still exists' end
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = format(
+              'An update made it %s the row filter (%s), and the log does not have the row from before it.',
+              case change.op when 'i' then 'meet' else 'fail' end, capture.row_filter),
+            hint = 'Correct the row by hand.';
   end if;
-  if latest.capture = change.capture and latest.new_row is not null then
-    perform rowrelay.check_not_redacted(latest, capture);
-    return rowrelay.row_texts(capture, latest, latest.new_row) || coalesce(kept, '{}');
+  perform rowrelay.check_not_redacted(change, capture);
+end
+$$;
+-- Purpose:    returns what each change left of its row, and what the row was before: the image kept with the change,
+--             else that of the row's previous change
+-- Parameters: changes of one transaction that passed rowrelay.check_undoable()
+-- Result:     a step for each change of a row
+-- Errors:     the log lacks the row before an update or delete; see rowrelay.row_texts()
+create or replace function rowrelay.undo_rows(changes rowrelay.change[]) returns setof rowrelay.undo_step
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan as $$ -- plans for as many rows as there are
+declare
+  given    rowrelay.change[];
+  keys     text[];
+  previous rowrelay.change[]; -- of the same row
+  kept     jsonb[];           -- images before the changes
+  is_kept  boolean[];         -- they are whole rows, or all that is needed
+  lacking  rowrelay.change;
+  capture  rowrelay.capture;
+begin
+  -- the previous change of each row: of this transaction, else the last one before it
+  with spelled as materialized (
+    select s.* from rowrelay.one_spelling(array(select c.capture from unnest(changes) as c),
+                                          array(select c.key from unnest(changes) as c)) as s
+  ), change as materialized (
+    select c as change, coalesce(s.row_key, c.key) as row_key,
+           lag(c) over (partition by c.capture, coalesce(s.row_key, c.key) order by c.id) as previous
+      from unnest(changes) as c left join spelled s on s.capture = c.capture and s.key = c.key
+     where c.op in ('i', 'u', 'd', 't')
+  ), wanted as materialized (
+    select array_agg((g.change).id order by (g.change).id) as ids,
+           array_agg(k.relation order by (g.change).id) as relations,
+           array_agg((g.change).key order by (g.change).id) as keys
+      from change g join rowrelay.capture k on k.id = (g.change).capture
+     where (g.previous).id is null and (g.change).key is not null
+       and ((g.change).op = 'u' and (g.change).old_row is null or (g.change).op = 'd')
+  ), former as materialized (
+    select w.ids[l.position] as id, l.change_id, l.day
+      from wanted w
+     cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
+  )
+  select array_agg(g.change order by (g.change).id), array_agg(g.row_key order by (g.change).id),
+         array_agg(case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+                   else h.former end order by (g.change).id)
+    into given, keys, previous
+    from change g
+    left join former f on f.id = (g.change).id
+    left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c
+                       where c.id = f.change_id and c.day = f.day offset 0) as h on true;
+
+  kept := array(select t.texts from rowrelay.row_texts(given, array(select c.old_row from unnest(given) as c)) as t
+                 order by t.place);
+  with image as materialized (
+    select c.n, c.op, c.capture, k.texts,
+           case when c.op = 'd' then array(select jsonb_object_keys(k.texts)) end as names
+      from (select g.op, g.capture, row_number() over () as n from unnest(given) as g) as c
+      join unnest(kept) with ordinality as k(texts, n) using (n)
+  ), whole as materialized ( -- asked once for all images with the same columns
+    select i.capture, i.names, rowrelay.is_whole_row(c, i.texts) as is_whole
+      from (select distinct on (e.capture, e.names) e.* from image e where e.op = 'd' and e.texts is not null) as i
+      join rowrelay.capture c on c.id = i.capture
+  )
+  select array_agg(i.op = 'i' or i.texts is not null and (i.op = 'u' or w.is_whole) order by i.n) into is_kept
+    from image i left join whole w on w.capture = i.capture and w.names = i.names;
+
+  select (g.change).* into lacking
+    from (select c as change, c.capture, row_number() over () as n from unnest(given) as c) as g
+    join (select p.capture, p.new_row, row_number() over () as n from unnest(previous) as p) as p using (n)
+   where not is_kept[n] and (p.new_row is null or p.capture <> g.capture)
+   order by n limit 1;
+  if lacking.id is not null then
+    select c.* into strict capture from rowrelay.capture c where c.id = lacking.capture;
+    raise exception 'the log does not have row % of table % as it was before change %', lacking.key,
+      capture.relation, lacking.id
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
+            hint = 'To keep such images from now on: '
+                     || rowrelay.command('rowrelay capture %s --before',
+                                         'select rowrelay.capture_table(%L, before => ''full'');',
+                                         rowrelay.full_name(capture.relation));
   end if;
-  raise exception 'the log does not have row % of table % as it was before change %', change.key,
-    capture.relation, change.id
-    using errcode = 'object_not_in_prerequisite_state',
-          detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
-          hint = 'To keep such images from now on: '
-                   || rowrelay.command('rowrelay capture %s --before',
-                                       'select rowrelay.capture_table(%L, before => ''full'');',
-                                       rowrelay.full_name(capture.relation));
+  perform rowrelay.check_not_redacted(p.previous, c)
+     from (select u as previous, u.capture, row_number() over () as n from unnest(previous) as u) as p
+     join rowrelay.capture c on c.id = p.capture
+    where not is_kept[p.n];
+
+  return query
+    select c.id, c.id, c.capture, k.relation, case when c.op <> 'd' then c.key end,
+           case when c.op <> 'i' then c.key end, w.texts,
+           case when c.op = 'i' then null when is_kept[c.n] then o.texts
+                else p.texts || coalesce(o.texts, '{}') end
+      from (select g.id, g.capture, g.op, keys[row_number() over ()] as key, row_number() over () as n
+              from unnest(given) as g) as c
+      join rowrelay.capture k on k.id = c.capture
+      join unnest(kept) with ordinality as o(texts, n) on o.n = c.n
+      join rowrelay.row_texts(given, array(select case when g.op <> 'd' then g.new_row end from unnest(given) as g))
+             as w on w.place = c.n
+      join rowrelay.row_texts(previous, array(select case when not is_kept[u.n] then u.new_row end
+                                                from (select p.new_row, row_number() over () as n
+                                                        from unnest(previous) as p) as u)) as p on p.place = c.n;
 end
 $$;
 -- Purpose:    whether a delete and the insert right after it are an update of one row: they have the same key, or
 --             differ only in the key, or foreign keys follow updates of the key
--- Parameters: capture; step that restores the old row; step that removes the new one
-create or replace function rowrelay.is_same_row(capture rowrelay.capture, gone rowrelay.undo_step,
-                                                come rowrelay.undo_step)
-returns boolean
+-- Parameters: capture; names of its key's columns; step that restores the old row; step that removes the new one
+create or replace function rowrelay.is_same_row(capture rowrelay.capture, key_names text[],
+                                                gone rowrelay.undo_step, come rowrelay.undo_step) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select gone.capture = come.capture and cardinality(k.names) > 0
+  select gone.capture = come.capture and cardinality(key_names) > 0
      and (gone.be_key = come.was_key
-          or (gone.be - k.names = come.was - k.names
+          or (gone.be - key_names = come.was - key_names
               or exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = capture.relation
                          and c.confupdtype = 'c'))
              -- GENERATED ALWAYS AS IDENTITY cannot be updated
              and not exists (select from pg_attribute a
-                              where a.attrelid = capture.relation and a.attname = any (k.names)
+                              where a.attrelid = capture.relation and a.attname = any (key_names)
                                 and a.attidentity = 'a'))
-    from (select rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture))) as k(names)
 $$;
 -- Purpose:    returns the steps that undo changes, one each, in the order of the changes. A delete and the insert right
 --             after it are one step when they are one row: an update of a key, or one that moves a row to another
 --             partition, is captured so.
 -- Parameters: changes of one transaction
 -- Result:     steps; none for what changed no row (snapshots, barriers, refreshed documents)
--- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it
---             takes, one of a row that its statement wrote several times, an update that a row filter turned into an
---             insert or delete
+-- Errors:     a change of a row that its statement wrote several times; see rowrelay.check_undoable() and
+--             rowrelay.undo_rows()
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  pair    record;
-  change  rowrelay.change;
-  capture rowrelay.capture;
-  step    rowrelay.undo_step;
-  last    rowrelay.undo_step;
-  steps   rowrelay.undo_step[] := '{}';
+  change    rowrelay.change;
+  capture   rowrelay.capture;
+  step      rowrelay.undo_step;
+  last      rowrelay.undo_step;
+  steps     rowrelay.undo_step[] := '{}';
+  key_names text[];
 begin
   -- The image before is that of one of several rows with this key that came and went in one statement.
   select c.* into change
@@ -14541,38 +14692,9 @@ begin
                                          'select * from rowrelay.history where relation = %L::regclass;',
                                          capture.relation_name);
   end if;
-  for pair in
-    -- the previous change of each row: of this transaction, else the last one before it
-    with spelled as materialized (
-      select s.* from rowrelay.one_spelling(array(select c.capture from unnest(changes) as c),
-                                            array(select c.key from unnest(changes) as c)) as s
-    ), given as materialized (
-      select c as change, coalesce(s.row_key, c.key) as row_key,
-             lag(c) over (partition by c.capture, coalesce(s.row_key, c.key) order by c.id) as previous
-        from unnest(changes) as c left join spelled s on s.capture = c.capture and s.key = c.key
-       where c.op in ('i', 'u', 'd', 't')
-    ), wanted as materialized (
-      select array_agg((g.change).id order by (g.change).id) as ids,
-        array_agg(k.relation order by (g.change).id) as relations,
-             array_agg((g.change).key order by (g.change).id) as keys
-        from given g join rowrelay.capture k on k.id = (g.change).capture
-       where (g.previous).id is null and (g.change).key is not null
-         and ((g.change).op = 'u' and (g.change).old_row is null or (g.change).op = 'd')
-    ), former as materialized (
-      select w.ids[l.position] as id, l.change_id, l.day
-        from wanted w
-       cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
-    )
-    select g.change, g.row_key,
-           case when (g.change).key is null then null when (g.previous).id is not null then g.previous
-                else h.former end as previous
-      from given g
-      left join former f on f.id = (g.change).id
-      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c
-                         where c.id = f.change_id and c.day = f.day offset 0) as h on true
-     order by (g.change).id
+  for change in
+    select c.* from unnest(changes) as c where c.op in ('i', 'u', 'd', 't') order by c.id
   loop
-    change := pair.change;
     if capture.id is distinct from change.capture then
       select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
       if not exists (select from pg_class r where r.oid = capture.relation) then
@@ -14580,38 +14702,19 @@ begin
           using errcode = 'undefined_table';
       end if;
     end if;
-    if change.op = 't' then
-      raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
-        using errcode = 'object_not_in_prerequisite_state',
-              hint = 'The rows are in the log, at a time before it: '
-                       || rowrelay.command('rowrelay log %1$s --as-of TIME',
-                                           'insert into %1$s select * from rowrelay.as_of(null::%1$s, ''TIME'');',
-                                           capture.relation::text);
-    elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
-      raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
-        using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
-    end if;
-    if change.caveat -> 'filtered' is not null then
-      raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
-                      case change.op when 'i' then 'the row existed before' else 'the row still exists' end
-        using errcode = 'object_not_in_prerequisite_state',
-              detail = format(
-                  'An update made it %s the row filter (%s), and the log does not have the row from before it.',
-                              case change.op when 'i' then 'meet' else 'fail' end, capture.row_filter),
-              hint = 'Correct the row by hand.';
-    end if;
-    perform rowrelay.check_not_redacted(change, capture);
+    perform rowrelay.check_undoable(change, capture);
+  end loop;
 
-    step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
-    if change.op <> 'd' then
-      step.was_key := pair.row_key;
-      step.was := rowrelay.row_texts(capture, change, change.new_row);
+  for step in
+    select s.* from rowrelay.undo_rows(changes) as s order by s.change_id
+  loop
+    if capture.id is distinct from step.capture then
+      select c.* into strict capture from rowrelay.capture c where c.id = step.capture;
+      key_names := null;
     end if;
-    if change.op <> 'i' then
-      step.be_key := pair.row_key;
-      step.be := rowrelay.row_before(change, capture, pair.previous);
-    end if;
-    if change.op = 'i' and last.was is null and last.be is not null and rowrelay.is_same_row(capture, last, step) then
+    key_names := coalesce(key_names, rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture)));
+    if step.be is null and last.was is null and last.be is not null
+       and rowrelay.is_same_row(capture, key_names, last, step) then
       step.first_id := last.first_id;
       step.be_key := last.be_key;
       step.be := last.be;
@@ -14646,17 +14749,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      -- the constraint of the partitioned table stands for those of its partitions
      and not exists (select from pg_constraint w where w.oid = k.conparentid and w.confrelid = k.confrelid)
 $$;
--- Purpose:    returns the statement that inserts a deleted row again, unless a row with its key exists
--- Parameters: capture; step
+-- Purpose:    refuses to insert a deleted row again if the log does not have all of it
+-- Parameters: step that inserts a row
 -- Errors:     columns were left out or masked when it was captured; the table has inheritance children
-create or replace function rowrelay.undo_insert(capture rowrelay.capture, step rowrelay.undo_step) returns text
-language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+create or replace function rowrelay.check_insertable(step rowrelay.undo_step) returns void
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  lost        text;
-  names       text;
-  literals    text;
-  overriding  text;
-  place       text;
+  lost text;
 begin
   if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
               where i.inhparent = step.relation and p.relkind = 'r') then
@@ -14665,10 +14764,11 @@ begin
   end if;
   select string_agg(format('"%s"', a.attname), ', ' order by a.attnum)
     into lost
-    from pg_attribute a, rowrelay.image_columns(capture) as i
-   where a.attrelid = step.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-     and (a.attname = any (i.leave_out) and not step.be ? a.attname::text
-          or a.attname <> all (i.keep) and not step.be ? a.attname::text
+    from rowrelay.capture c
+   cross join rowrelay.image_columns(c) as i
+    join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+   where c.id = step.capture
+     and (not step.be ? a.attname::text and (a.attname = any (i.leave_out) or a.attname <> all (i.keep))
           or a.attname in (select json_object_keys(i.masks)));
   if lost is not null then
     raise exception 'change % of table % cannot be undone: the log does not have column %', step.change_id,
@@ -14680,61 +14780,78 @@ begin
                                          'select * from rowrelay.history where relation = %L::regclass;',
                                          step.relation::text);
   end if;
-  select string_agg(format('%I', a.attname), ', ' order by a.attnum),
-         string_agg(rowrelay.typed_literal(step.relation, a.attname,
-                      case when step.be ? a.attname::text then step.be ->> a.attname
-                           -- added later: the value that rows of that time got
-                           when a.atthasmissing then (a.attmissingval::text::text[])[1] end), ', ' order by a.attnum),
-         case when bool_or(a.attidentity = 'a') then ' overriding system value' else '' end
-    into names, literals, overriding
-    from pg_attribute a
-   where a.attrelid = step.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '';
-  place := rowrelay.row_condition(capture, step.be, 't', key_only => true);
-  return format('insert into %s (%s)%s select %s', step.relation, names, overriding, literals)
-         || case when place <> '' then format(' where not exists (select from %s as t where %s)', step.relation,
-                                              place) else '' end;
 end
 $$;
--- Purpose:    returns the statement that undoes one change. It changes nothing when the row is not as the log left it.
--- Parameters: step
--- Result:     INSERT, UPDATE or DELETE; null when there is nothing to change that the log knows of
+-- Purpose:    returns the statement of each step. It changes nothing when the row is not as the log left it, or when a
+--             row with the key of one that comes back exists.
+-- Parameters: steps
+-- Result:     position of the step; INSERT, UPDATE or DELETE, null: there is nothing to change that the log knows of
 -- Errors:     the log does not have columns that it would have to write, because they are left out or masked
-create or replace function rowrelay.undo_statement(step rowrelay.undo_step) returns text
-language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
-declare
-  capture rowrelay.capture;
-  has_key boolean;
-  place   text;
-  written text;
+create or replace function rowrelay.undo_statements(steps rowrelay.undo_step[])
+returns table (place bigint, statement text)
+language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
+set plan_cache_mode = force_custom_plan as $$ -- plans for as many rows as there are
 begin
-  select c.* into strict capture from rowrelay.capture c where c.id = step.capture;
-  has_key := cardinality(rowrelay.live_key(capture)) > 0;
-  if step.was is null then
-    return rowrelay.undo_insert(capture, step);
-  end if;
-
-  place := rowrelay.row_condition(capture, step.was, case when has_key then 't' else 'k' end);
-  if not has_key then
-    -- one of several equal rows
-    place := format('(t.tableoid, t.ctid) = (select k.tableoid, k.ctid from %s as k where %s limit 1)',
-                    step.relation, place);
-  end if;
-  if step.be is null then
-    -- rows that refer to it are not part of this change, and must not be deleted with it
-    return format('delete from %s as t where %s', step.relation, place)
-           || coalesce((select string_agg(format(' and not exists (select from %s as c where %s)', r.child,
-                                                 r.condition), '' order by r.child::text)
-                          from rowrelay.rows_that_would_follow(step.relation, 't', 'c') r), '');
-  end if;
-  select string_agg(format('%I = %s', a.attname,
-                           rowrelay.typed_literal(step.relation, a.attname, step.be ->> a.attname)),
-                    ', ' order by a.attnum)
-    into written
-    from pg_attribute a
-   where a.attrelid = step.relation and not a.attisdropped and step.be ? a.attname::text and step.was ? a.attname::text
-     and step.was ->> a.attname is distinct from step.be ->> a.attname
-     and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
-  return case when written is not null then format('update %s as t set %s where %s', step.relation, written, place) end;
+  perform rowrelay.check_insertable(i.step) -- asked once for all rows with the same columns
+     from (select distinct on (s.capture, n.names) s as step
+             from unnest(steps) as s cross join lateral (select array(select jsonb_object_keys(s.be))) as n(names)
+            where s.was is null
+            order by s.capture, n.names, s.change_id) as i;
+  return query
+    with keyed as materialized (
+      select c.id from rowrelay.capture c
+       where c.id in (select u.capture from unnest(steps) as u) and cardinality(rowrelay.live_key(c)) > 0
+    ), step as materialized (
+      select s.*, s.capture in (select k.id from keyed k) as has_key
+        from unnest(steps) with ordinality as s(change_id, first_id, capture, relation, was_key, be_key, was, be, n)
+    ), condition as materialized (
+      select r.*
+        from (select array_agg(s.capture order by s.n) as captures,
+                     array_agg(coalesce(s.was, s.be) order by s.n) as texts
+                from step s) as a
+       cross join rowrelay.row_conditions(a.captures, a.texts) as r
+    ), written as materialized (
+      select s.n, bool_or(c.is_identity) as is_identity, string_agg(c.identifier, ', ' order by c.number) as names,
+             string_agg(v.literal, ', ' order by c.number) as literals,
+             string_agg(c.identifier || ' = ' || v.literal, ', ' order by c.number) as assignments
+        from step s
+        join rowrelay.undo_columns(array(select distinct u.capture from unnest(steps) as u)) as c
+          on c.capture = s.capture and not c.is_generated
+       cross join lateral (select quote_nullable(case when s.be ? c.name then s.be ->> c.name else c.added_value end)
+                                    || c.type_cast) as v(literal)
+       where s.was is null
+          or s.be ? c.name and s.was ? c.name and s.was ->> c.name is distinct from s.be ->> c.name and not c.is_masked
+       group by s.n
+    ), follower as materialized (
+      -- rows that refer to it are not part of this change, and must not be deleted with it
+      select d.relation, string_agg(format(' and not exists (select from %s as c where %s)', r.child, r.condition), ''
+                                    order by r.child::text) as absent
+        from (select distinct s.relation from step s where s.be is null) as d
+       cross join rowrelay.rows_that_would_follow(d.relation, 't', 'c') as r
+       group by d.relation
+    )
+    select s.n,
+           case
+             when s.was is null then
+               format('insert into %s (%s)%s select %s', s.relation, w.names,
+                      case when w.is_identity then ' overriding system value' else '' end, w.literals)
+                 || case when c.by_key <> ''
+                         then format(' where not exists (select from %s as t where %s)', s.relation, c.by_key)
+                         else '' end
+             when s.be is null then
+               format('delete from %s as t where %s', s.relation, p.condition) || coalesce(f.absent, '')
+             when w.n is not null then
+               format('update %s as t set %s where %s', s.relation, w.assignments, p.condition)
+           end
+      from step s
+      join condition c on c.place = s.n
+      left join written w on w.n = s.n
+      left join follower f on f.relation = s.relation
+     cross join lateral (
+       select case when s.has_key then c.exactly
+                   -- one of several equal rows
+                   else format('(t.tableoid, t.ctid) = (select t.tableoid, t.ctid from %s as t where %s limit 1)',
+                               s.relation, c.exactly) end) as p(condition);
 end
 $$;
 -- Purpose:    returns a row's values in some columns, to find rows that refer to each other
@@ -14754,7 +14871,8 @@ $$;
 --             UPDATE CASCADE will do it
 create or replace function rowrelay.undo_references(steps rowrelay.undo_step[], out step integer, out needs integer,
                                                     out follows boolean) returns setof record
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp
+set enable_nestloop = off set enable_mergejoin = off as $$ -- the planner expects ten steps, there may be many thousands
   with given as materialized (
     select u.position::integer as position, u.relation, u.was_key, u.be_key, u.was, u.be
       from unnest(steps) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
@@ -14822,6 +14940,7 @@ declare
   begun    boolean[] := array_fill(false, array[cardinality(steps)]);
   done     boolean[] := begun;
   waiting  integer[];
+  awaited  jsonb;
   top      integer;
   next     integer;
   ordered  rowrelay.undo_step[] := '{}';
@@ -14837,9 +14956,12 @@ begin
       top := waiting[cardinality(waiting)];
       begun[top] := true;
       -- steps that need each other: stop at the one that has begun
-      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n
-        where not begun[n::integer] limit 1;
-      if not done[top] and found then
+      awaited := needs -> top::text;
+      next := null;
+      if awaited is not null and not done[top] then
+        select n::integer into next from jsonb_array_elements_text(awaited) as n where not begun[n::integer] limit 1;
+      end if;
+      if next is not null then
         waiting := waiting || next;
       else
         if not done[top] then
@@ -14924,18 +15046,17 @@ declare
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   name := rowrelay.full_name(capture.relation);
-  place := rowrelay.row_condition(capture, key_texts, 't', key_only => cardinality(rowrelay.live_key(capture)) > 0);
+  select coalesce(nullif(r.by_key, ''), r.exactly) into strict place
+    from rowrelay.row_conditions(array[capture_id], array[key_texts]) as r;
   execute format('select exists (select from %s as t where %s)', name, place) into there;
   if texts is null or not there then
     return case when there then 'A row with its key exists' when texts is not null then 'The row does not exist' end;
   end if;
-  select string_agg(format('case when not row(t.%I)::record *= row(%s)::record then %L end', a.attname,
-                           rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname), a.attname), ', '
-                             order by a.attnum)
+  select string_agg(format('case when not row(t.%s)::record *= row(%s)::record then %L end', c.identifier,
+                           quote_nullable(texts ->> c.name) || c.type_cast, c.name), ', ' order by c.number)
     into other
-    from pg_attribute a
-   where a.attrelid = capture.relation and not a.attisdropped and texts ? a.attname::text
-     and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
+    from rowrelay.undo_columns(array[capture_id]) as c
+   where texts ? c.name and not c.is_masked;
   -- an array, because a function takes at most 100 arguments
   execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name,
                  place) into other;
@@ -14948,18 +15069,34 @@ $$;
 create or replace function rowrelay.check_undone(steps rowrelay.undo_step[]) returns void
 language plpgsql as $$
 declare
-  row_was  record;
-  obstacle text;
+  row_was   record;
+  is_undone boolean;
+  obstacle  text;
 begin
   for row_was in
     -- each row before its first change; one whose key was updated is checked under both keys
-    select distinct on (s.relation, k.key) k.key, s.relation, s.change_id, s.capture,
-           case when k.key = s.be_key then s.be else s.was end as key_texts,
+    with row_was as materialized (
+      select distinct on (s.relation, k.key) k.key, s.relation, s.change_id, s.capture,
+             case when k.key = s.be_key then s.be else s.was end as key_texts,
              case when k.key = s.be_key then s.be end as texts
-      from unnest(steps) as s, unnest(array[s.was_key, nullif(s.be_key, s.was_key)]) as k(key)
-     where k.key is not null
-     order by s.relation, k.key, s.change_id
+        from unnest(steps) as s, unnest(array[s.was_key, nullif(s.be_key, s.was_key)]) as k(key)
+       where k.key is not null
+       order by s.relation, k.key, s.change_id
+    ), asked as materialized (
+      select array_agg(w.capture order by w.relation, w.key) as captures,
+             array_agg(w.key_texts order by w.relation, w.key) as texts
+        from row_was w
+    )
+    select w.*,
+           format(case when w.texts is null then 'select not exists (select from %s as t where %s)'
+                       else 'select exists (select from %s as t where %s)' end, rowrelay.full_name(w.relation),
+                  case when w.texts is null then coalesce(nullif(r.by_key, ''), r.exactly) else r.exactly end) as query
+      from (select w.*, row_number() over (order by w.relation, w.key) as place from row_was w) as w
+      join (select r.* from asked a cross join rowrelay.row_conditions(a.captures, a.texts) as r) as r using (place)
+     order by w.place
   loop
+    execute row_was.query into is_undone;
+    continue when is_undone;
     obstacle := rowrelay.undo_obstacle(row_was.capture, row_was.key_texts, row_was.texts);
     if obstacle is not null then
       raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation,
@@ -14981,10 +15118,10 @@ create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps 
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
 declare
-  step      rowrelay.undo_step;
-  statement text;
-  obstacle  text;
-  n         bigint;
+  step     record;
+  row_lock text;
+  obstacle text;
+  n        bigint;
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -14993,15 +15130,18 @@ begin
            select k.conrelid from pg_constraint k
             where k.contype = 'f' and k.confdeltype in ('c', 'n', 'd')
               and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
-  for statement in
-    select distinct on (s.relation::oid, s.was_key)
-           format('select from %s as t where %s for update', rowrelay.full_name(s.relation),
-                  rowrelay.row_condition(c, s.was, 't', key_only => true))
-      from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
-     where s.was_key is not null
-     order by s.relation::oid, s.was_key
+  for row_lock in
+    select format('select from %s as t where %s for update', rowrelay.full_name(a.relations[r.place]), r.by_key)
+      from (select array_agg(s.capture order by s.relation::oid, s.was_key) as captures,
+                   array_agg(s.was order by s.relation::oid, s.was_key) as texts,
+                   array_agg(s.relation order by s.relation::oid, s.was_key) as relations
+              from (select distinct on (u.relation, u.was_key) u.*
+                      from unnest(steps) as u where u.was_key is not null) as s) as a
+     cross join rowrelay.row_conditions(a.captures, a.texts) as r
+     where r.by_key <> ''
+     order by r.place
   loop
-    execute statement;
+    execute row_lock;
   end loop;
   perform rowrelay.check_not_changed_since(changes);
 
@@ -15009,10 +15149,14 @@ begin
     set constraints all deferred;
     return next 'set constraints all deferred';
   end if;
-  foreach step in array ordered loop
-    statement := rowrelay.undo_statement(step);
-    continue when statement is null;
-    execute statement;
+  for step in
+    select s.*, w.statement
+      from unnest(ordered) with ordinality as s(change_id, first_id, capture, relation, was_key, be_key, was, be, place)
+      join rowrelay.undo_statements(ordered) as w using (place)
+     where w.statement is not null
+     order by place
+  loop
+    execute step.statement;
     get diagnostics n = row_count;
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
@@ -15023,7 +15167,7 @@ begin
               hint = format('Correct the row by hand; without %s you get the statements.',
                             rowrelay.command('--apply', 'apply'));
     end if;
-    return next statement;
+    return next step.statement;
   end loop;
   if rowrelay.undo_defers(steps) then
     set constraints all immediate;
@@ -15052,12 +15196,7 @@ begin
     return query
       select 'set constraints all deferred' where rowrelay.undo_defers(steps)
       union all
-      select s.statement
-        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
-                                                  be, position)
-        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key,
-                                               u.was, u.be)) as s(statement)
-       where s.statement is not null;
+      (select s.statement from rowrelay.undo_statements(ordered) as s where s.statement is not null order by s.place);
   end if;
 end
 $$;
