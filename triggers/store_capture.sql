@@ -11,6 +11,7 @@ create or replace function rowrelay.store_capture(
 language plpgsql as $$
 declare
   begun       rowrelay.capture; -- as a new one begins
+  former      rowrelay.capture; -- what a person may remember of the table
   documents   text;
   rebuilds    text;
   shown       text;
@@ -55,11 +56,23 @@ begin
          before = capture.before, capture_origin = capture.capture_origin, per = capture.per
    where c.id = capture.id
   returning c.* into capture;
-  -- A user who changes one option may not notice what else it uncovers.
+  -- A user who changes one option may not notice what else it uncovers; nor one who captures a table that was released,
+  -- or dropped and created, that it begins anew.
+  former := was;
+  if was.id is null then
+    select c.* into former from rowrelay.capture c
+     where (c.relation = store_capture.relation or c.relation_name = capture.relation_name) and c.id <> capture.id
+     order by c.id desc limit 1;
+  end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
     from pg_attribute a
-   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped
-     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
+    cross join lateral (
+      select case when former.relation = a.attrelid
+                  then a.attnum = any (former.exclude_columns) or former.mask ? a.attnum::text
+                    or a.attnum <> all (former.only_columns)
+                  else a.attname = any (former.exclude_names) or former.mask_names ? a.attname::text
+                    or a.attname <> all (former.only_names) end) as f(was_hidden)
+   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped and f.was_hidden
      and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
           or a.attnum <> all (capture.only_columns)) is not true;
   if shown is not null then
@@ -68,12 +81,12 @@ begin
                    || rowrelay.command('rowrelay capture %s --exclude COLUMNS',
                                        'select rowrelay.capture_table(%L, exclude => ''{COLUMNS}'');', relation::text);
   end if;
-  if was.row_filter is not null and capture.row_filter is null then
-    raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
+  if former.row_filter is not null and capture.row_filter is null then
+    raise warning 'table %: rows that do not meet (%) are no longer left out', relation, former.row_filter
       using hint = 'If that is not what you want, capture it again: '
                    || rowrelay.command('rowrelay capture %s --where %s',
                                        'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
-                                       was.row_filter);
+                                       former.row_filter);
   end if;
   if capture.key_columns && (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))

@@ -283,6 +283,14 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   rowrelay_ok(&f, "capture", "person", "--columns", "id,name", NULL);
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--reset", "--mask", "pin", NULL) == 0);
   cr_expect(strstr(errors, "columns \"the iban\" are no longer left out") != NULL, "%s", errors);
+  rowrelay_ok(&f, "capture", "person", "--exclude", "\"the iban\"", "--where", "id > 1", NULL);
+  rowrelay_ok(&f, "release", "person", NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--mask", "pin", NULL) == 0);
+  cr_expect(strstr(errors, "columns \"the iban\" are no longer left out") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "rows that do not meet (id > 1) are no longer left out") != NULL, "%s", errors);
+  sql(f.at_source, "drop table person; create table person (\"the iban\" text, pin text, id int primary key)");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", NULL) == 0);
+  cr_expect(strstr(errors, "columns pin are no longer left out") != NULL, "%s", errors);
   fixture_end(&f);
 }
 
