@@ -4,7 +4,7 @@
  *
  *   chaos DIR ROOT PROGRAM SEED SECONDS [FAULT]    DIR has servers "source" and "target", started by chaos.sh
  *
- * ALL, CLOCK_LIBRARY and SOURCE_OFFSET in the environment: see chaos.sh.
+ * ALL, CLOCK_LIBRARY, SOURCE_OFFSET and STREAM in the environment: see chaos.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void start_relay(struct run *run, int i) {
             (char *)NULL);
     execl(run->stage.program, "rowrelay", "-d", conninfo, "run", "--workers", "2", "--target", "m", "--target", "one",
           "--target", "l", "--target", "d", "--target", "a", "--target", "o", "--target", "self", "--target", "webhook",
-          "--target", "file", (char *)NULL);
+          "--target", "file", run->stage.stream == NULL ? (char *)NULL : "--target", "stream", (char *)NULL);
     _exit(127);
   }
   atomic_store(&run->stage.shared->relays[i], child);
@@ -222,6 +222,11 @@ static void finish(struct run *run) {
   targets_dump(stage);
 }
 
+static bool is_set(const char *name) {
+  const char *value = getenv(name);
+  return value != NULL && *value != '\0';
+}
+
 int main(int count, char *words[]) {
   if (count < 6) {
     fprintf(stderr, "usage: chaos DIR ROOT PROGRAM SEED SECONDS [FAULT]\n");
@@ -234,7 +239,8 @@ int main(int count, char *words[]) {
                 .seed = strtoull(words[4], NULL, 10),
                 .seconds = strtod(words[5], NULL),
                 .source_offset = strtol(getenv("SOURCE_OFFSET") == NULL ? "0" : getenv("SOURCE_OFFSET"), NULL, 10),
-                .has_all = getenv("ALL") != NULL && *getenv("ALL") != '\0'},
+                .has_all = is_set("ALL"),
+                .stream = is_set("STREAM") ? getenv("STREAM") : NULL},
       .only = count > 6 ? words[6] : NULL};
   run.stage.shared = mmap(NULL, sizeof *run.stage.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   begin(&run);

@@ -71,6 +71,7 @@ cleanup() {
     umount "$dir/$server/data" 2>/dev/null && rm -rf "${dir:?}/$server"
     "$pg" remove "$dir/$server"
   done
+  tests/support/redis.sh remove "$dir/redis"
   forget_clocks
   if [[ $status == 0 && -z ${KEEP:-} ]]; then rm -rf "$dir"; else echo "chaos: histories and logs are in $dir"; fi
 }
@@ -98,6 +99,12 @@ for server in source target; do
   if [[ -n $has_disks && -n ${OWN_MOUNTS:-} ]]; then mount_disk "$server"; fi
   start_server "$server"
 done
+export STREAM=''
+if ldd "$program" | grep -q libhiredis && redis=$(tests/support/redis.sh start "$dir/redis" 2>>"$dir/start.log"); then
+  STREAM=redis://$redis/changes
+else
+  echo 'chaos: without a stream: no Redis server can be had, or rowrelay was built without hiredis'
+fi
 
 started=$SECONDS
 "$build/chaos" "$dir" "$PWD" "$program" "$seed" "$seconds" ${FAULT:+"$FAULT"} >"$dir/run.log" 2>&1 &

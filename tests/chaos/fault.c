@@ -403,6 +403,16 @@ static void cancel_functions(struct fault_scene *s) {
   PQfinish(source);
 }
 
+/* What it was told is on its disk before it answers. */
+static void kill_stream(struct fault_scene *s) {
+  if (s->stage->stream == NULL)
+    return;
+  bool freezes = dice_chance(&s->dice, 40);
+  machine_control_stream(s->stage, freezes ? "freeze" : "kill");
+  pause_between(s, 0.1, dice_chance(&s->dice, 20) ? 8 : 2);
+  machine_control_stream(s->stage, freezes ? "thaw" : "start");
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The last ones happen on request only: by name, or with ALL. */
@@ -442,6 +452,7 @@ static const struct fault {
     {"jump_clock", jump_clock, 6, true},
     {"roll_over", roll_over, 2, true},
     {"cancel_functions", cancel_functions, 4, true},
+    {"kill_stream", kill_stream, 4, true},
 };
 #define FAULT_COUNT (sizeof FAULTS / sizeof FAULTS[0])
 

@@ -74,6 +74,14 @@ static bool can_connect(const struct stage *stage, const char *server) {
   return connection != NULL;
 }
 
+void machine_control_stream(const struct stage *stage, const char *command) {
+  char redis[512];
+  char dir[512];
+  snprintf(redis, sizeof redis, "%s/tests/support/redis.sh", stage->root);
+  snprintf(dir, sizeof dir, "%s/redis", stage->dir);
+  (void)run_program(stage, "redis", (const char *const[]){redis, command, dir, NULL});
+}
+
 void machine_raise(const struct stage *stage, const char *server) {
   for (double until = now() + PATIENCE; now() < until; pause_for(0.2)) {
     if (can_connect(stage, server))
@@ -142,6 +150,10 @@ void machine_heal(const struct stage *stage) {
     machine_raise(stage, NAMES[i]);
     if (machine_has_clocks())
       machine_end_backends(stage, NAMES[i]);
+  }
+  if (stage->stream != NULL) {
+    machine_control_stream(stage, "thaw");
+    machine_control_stream(stage, "start");
   }
   for (int i = 0; i < RELAYS && machine_has_clocks(); i++) {
     char name[20];

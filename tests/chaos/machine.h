@@ -21,6 +21,8 @@ bool machine_has_clocks(void);
 
 /* Runs tests/support/pg.sh with this command for a server, which keeps its clock; gives its status. */
 int machine_control(const struct stage *stage, const char *server, const char *command, const char *mode);
+/* The same with tests/support/redis.sh for the stream's server, in DIR/redis. */
+void machine_control_stream(const struct stage *stage, const char *command);
 /* Starts a server that has gone down, unless somebody else is at it; tries until it runs. */
 void machine_raise(const struct stage *stage, const char *server);
 

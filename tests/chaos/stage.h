@@ -38,6 +38,7 @@ struct stage {
   double seconds;
   long source_offset; /* where the source has a clock of its own: seconds by which it is ahead until there is peace */
   bool has_all;       /* those faults too that happen on request only */
+  const char *stream; /* URL of the stream at a Redis server in DIR/redis; NULL: there is none */
   struct shared *shared;
 };
 

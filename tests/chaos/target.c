@@ -32,6 +32,7 @@ static const struct target {
     {"self", "events exactly-once", "{\"mode\": \"append\"}", false, false},
     {"webhook", "events at-least-once", "{\"timeout\": 2, \"push_timeout\": 10, \"lanes\": 8}", false, false},
     {"file", "events at-least-once", "{\"lanes\": 16}", false, false},
+    {"stream", "events at-least-once", "{\"lanes\": 8, \"push_timeout\": 5}", false, false},
 };
 #define TARGET_COUNT (sizeof TARGETS / sizeof TARGETS[0])
 
@@ -48,8 +49,14 @@ static void write_url(const struct stage *stage, const struct target *target, ch
     snprintf(url, size, "postgresql:");
   else if (strcmp(target->name, "webhook") == 0)
     snprintf(url, size, "http://127.0.0.1:%d/", atomic_load(&stage->shared->webhook_port));
+  else if (strcmp(target->name, "stream") == 0)
+    snprintf(url, size, "%s", stage->stream);
   else
     snprintf(url, size, "file:%s/out/lines", stage->dir);
+}
+
+static bool is_there(const struct stage *stage, const struct target *target) {
+  return stage->stream != NULL || strcmp(target->name, "stream") != 0;
 }
 
 static const struct target *find(const char *name) {
@@ -94,6 +101,8 @@ void targets_create(const struct stage *stage) {
   sql(source, "create schema own");
   for (size_t i = 0; i < TARGET_COUNT; i++) {
     const struct target *target = &TARGETS[i];
+    if (!is_there(stage, target))
+      continue;
     fprintf(list, "%s %s\n", target->name, target->holds);
     if (target->is_database)
       sql(server, "create database %s", target->name);
@@ -325,17 +334,29 @@ static void dump_target(const struct stage *stage, const struct target *target) 
   fclose(file);
 }
 
-static void dump_file(const struct stage *stage) {
+/* Each line of DIR/FROM that begins so is an event. */
+static void dump_lines(const struct stage *stage, const char *from, const char *begin, const char *to) {
   char *line = NULL;
   size_t size = 0;
-  FILE *lines = stage_file(stage, "out/lines", "r");
-  FILE *events = stage_file(stage, "file.events", "w");
+  FILE *lines = stage_file(stage, from, "r");
+  FILE *events = stage_file(stage, to, "w");
   while (getline(&line, &size, lines) > 0)
-    if (!receiver_write_event(events, line))
+    if (strncmp(line, begin, strlen(begin)) == 0 && !receiver_write_event(events, line))
       fprintf(events, "broken - ? 0 0\n");
   free(line);
   fclose(events);
   fclose(lines);
+}
+
+/* Its entries, a name or a value a line. */
+static void dump_stream(const struct stage *stage) {
+  char server[200];
+  snprintf(server, sizeof server, "%.*s", (int)(strrchr(stage->stream, '/') - stage->stream), stage->stream);
+  if (run_program(stage, "stream",
+                  (const char *const[]){"/usr/bin/redis-cli", "-u", server, "--raw", "xrange",
+                                        strrchr(stage->stream, '/') + 1, "-", "+", NULL}) != 0)
+    give_up("the stream cannot be read: see stream.log");
+  dump_lines(stage, "stream.log", "{\"specversion\":", "stream.events");
 }
 
 static void dump_source(const struct stage *stage) {
@@ -363,5 +384,7 @@ void targets_dump(const struct stage *stage) {
   for (size_t i = 0; i < TARGET_COUNT; i++)
     if (TARGETS[i].is_database || strcmp(TARGETS[i].name, "self") == 0)
       dump_target(stage, &TARGETS[i]);
-  dump_file(stage);
+  dump_lines(stage, "out/lines", "", "file.events");
+  if (stage->stream != NULL)
+    dump_stream(stage);
 }
