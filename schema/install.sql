@@ -142,6 +142,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/retention/restore_begin.sql
 \ir functions/retention/restore_end.sql
 \ir functions/maintenance/maintain_is_due.sql
+\ir functions/maintenance/bound_log_since.sql
 \ir functions/maintenance/maintain.sql
 \ir functions/maintenance/maintain_when_due.sql
 \ir ../triggers/attribute_names.sql

@@ -146,6 +146,14 @@ begin
   end;
 
   begin
+    if may_change then
+      perform rowrelay.bound_log_since();
+    end if;
+  exception when others then
+    problems := problems || format('where the log of tables begins could not be corrected: %s', sqlerrm);
+  end;
+
+  begin
     delete from rowrelay.follower f where f.txid < pg_snapshot_xmin(pg_current_snapshot());
   exception when others then
     problems := problems

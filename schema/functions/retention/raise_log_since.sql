@@ -3,6 +3,8 @@
 -- Parameters: the day; captures, null: all
 create or replace function rowrelay.raise_log_since(day rowrelay.day, captures integer[]) returns void
 language sql as $$
-  update rowrelay.capture c set log_since = day.closed_at
-   where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k))) and c.log_since < day.closed_at
+  -- it may have been closed while the clock was ahead
+  update rowrelay.capture c set log_since = least(day.closed_at, clock_timestamp())
+   where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k)))
+     and c.log_since < least(day.closed_at, clock_timestamp())
 $$;

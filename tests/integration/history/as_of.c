@@ -535,3 +535,26 @@ Test(as_of, a_table_that_lost_its_triggers_has_no_past_from_before_they_were_put
   same_as_truth(f.at_source, "item", "at", 7);
   fixture_end(&f);
 }
+
+/* Else it would have no past for as long as the clock was ahead. */
+Test(as_of, a_table_captured_while_the_clock_was_ahead_has_a_past_when_it_is_right_again) {
+  struct fixture f;
+  fixture_begin(&f, "as_of_ahead");
+  sql(f.at_source,
+      "create table item (id int primary key, n int); create table pruned (id int primary key);"
+      "select rowrelay.capture_table('item', before => 'full'), rowrelay.capture_table('pruned');"
+      "update rowrelay.capture set log_since = log_since + interval '400 days';"
+      "update rowrelay.shape s set noticed_at = c.log_since from rowrelay.capture c where c.id = s.capture;"
+      "update rowrelay.capture set log_since = log_since + interval '1 day' where relation = 'pruned'::regclass");
+  sql(f.at_source, "select * from rowrelay.maintain()");
+  sql(f.at_source, "insert into item values (1, 1); create table moment as select clock_timestamp() as at");
+  sql(f.at_source, "update item set n = 2; delete from item");
+  cr_expect_str_eq(ask(f.at_source, "select i::text from rowrelay.as_of(null::item, (select at from moment)) as i"),
+                   "(1,1)");
+  cr_expect_str_eq(ask(f.at_source,
+                       "select bool_and(c.log_since <= clock_timestamp() and s.noticed_at + case relation_name "
+                       "when 'public.pruned' then interval '1 day' else '0' end = c.log_since) "
+                       "from rowrelay.capture c join rowrelay.shape s on s.capture = c.id"),
+                   "t");
+  fixture_end(&f);
+}

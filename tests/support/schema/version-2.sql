@@ -3877,8 +3877,10 @@ $$;
 -- Parameters: the day; captures, null: all
 create or replace function rowrelay.raise_log_since(day rowrelay.day, captures integer[]) returns void
 language sql as $$
-  update rowrelay.capture c set log_since = day.closed_at
-   where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k))) and c.log_since < day.closed_at
+  -- it may have been closed while the clock was ahead
+  update rowrelay.capture c set log_since = least(day.closed_at, clock_timestamp())
+   where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k)))
+     and c.log_since < least(day.closed_at, clock_timestamp())
 $$;
 -- Purpose:    discards all undelivered changes of a day: removes them from the queue and from the refused changes
 -- Parameters: the day
@@ -4392,6 +4394,21 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
                       where j.name = 'maintain'
                         and j.held_until between clock_timestamp() and clock_timestamp() + interval '30 s')
 $$;
+-- Purpose:    lets the past of tables whose log began, or was pruned, while the clock was ahead begin now. Else it would
+--             have none until that time has come. The caller holds the lock of rowrelay.lock_configuration().
+create or replace function rowrelay.bound_log_since() returns void
+language plpgsql as $$
+declare
+  this_moment constant timestamptz := clock_timestamp();
+  latest      constant timestamptz := this_moment + interval '1 min'; -- what others record now is no later
+begin
+  -- how much later the log was pruned stays
+  update rowrelay.shape s set noticed_at = s.noticed_at - (c.log_since - this_moment)
+    from rowrelay.capture c
+   where c.id = s.capture and c.log_since > latest and s.begins and s.noticed_at > latest;
+  update rowrelay.capture c set log_since = this_moment where c.log_since > latest;
+end
+$$;
 -- Purpose:    regular maintenance, at once; a run that is under way is waited for. Running processes call
 --             rowrelay.maintain_when_due(). A task that fails does not stop the others. What changes captures or the
 --             queue is left to the next run while a transaction changes captures or targets.
@@ -4537,6 +4554,14 @@ begin
     end loop;
   exception when others then
     problems := problems || format('trigger functions of dropped tables could not be dropped: %s', sqlerrm);
+  end;
+
+  begin
+    if may_change then
+      perform rowrelay.bound_log_since();
+    end if;
+  exception when others then
+    problems := problems || format('where the log of tables begins could not be corrected: %s', sqlerrm);
   end;
 
   begin
