@@ -1063,13 +1063,13 @@ $$;
 create or replace function rowrelay.actor() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
-              then pg_catalog.current_setting('rowrelay.actor', true) else session_user::text end
+              then pg_catalog.current_setting('rowrelay.actor', true) else session_user::pg_catalog.text end
 $$;
 -- Purpose:    returns who is logged in, for the log, also inside a security definer function
 -- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
 language sql stable as $$
-  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::text
+  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::pg_catalog.text
               else pg_catalog.concat(session_user, ' as ', pg_catalog.current_setting('role')) end
 $$;
 -- Purpose:    returns the client's address, for the log. It is declared immutable because a session's address never
