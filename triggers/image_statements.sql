@@ -1,10 +1,11 @@
 -- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
 --             row_to_json; columns that are left out or masked, and values that JSON does not preserve, need more.
 -- Parameters: capture; whether to keep the image before; whether every change has both rows
--- Result:     declarations; statements; expression for the column caveat, null when it is always null
+-- Result:     declarations; statements; expression for the column caveat, null when it is always null; restore: what
+--             gives the rows back what the statements took out of them, for rowrelay.record_row(); null: nothing
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
                                                      has_both boolean, out declarations text, out statements text,
-                                                     out caveat text)
+                                                     out caveat text, out restore text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -24,6 +25,8 @@ declare
   json_names text;
   hiding     text;
   hidden     text;
+  given      constant text := concat_ws(E'\n', '    given_new := new;',
+                                        case when keeps_before then '    given_old := old;' end, '    given := true;');
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
   select c.reltype into row_type from pg_class c where c.oid = relation;
@@ -88,7 +91,23 @@ begin
     case when conditions is not null and keeps_before then
            '  old_texts pg_catalog.json;' end,
     case when json_names is not null then
-           '  text_columns pg_catalog.text[];' end), '');
+           '  text_columns pg_catalog.text[];' end,
+    case when coalesce(hidden, hiding) is not null then
+           E'  given     pg_catalog.bool;\n  given_new record;' end,
+    case when coalesce(hidden, hiding) is not null and keeps_before then
+           '  given_old record;' end), '');
+  if coalesce(hidden, hiding) is not null then
+    restore := concat_ws(E'\n',
+             '      if given then',
+             '        if tg_op operator(pg_catalog.<>) ''DELETE'' then',
+             '          new := given_new;',
+             '        end if;',
+      case when keeps_before then concat_ws(E'\n',
+             '        if tg_op operator(pg_catalog.<>) ''INSERT'' then',
+             '          old := given_old;',
+             '        end if;') end,
+             '      end if;');
+  end if;
   if json_names is not null then
     caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', '
               'text_columns) end';
@@ -98,7 +117,7 @@ begin
       format('    if (%s) is not true then', same_names),
              '      raise exception ''a column was renamed'';',
              '    end if;') end,
-    hidden,
+    case when hidden is not null then concat_ws(E'\n', given, hidden) end,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
       -- from arrays, because a function takes at most 100 arguments
@@ -106,6 +125,7 @@ begin
       case when keeps_before then
       format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
       json_names,
+      case when hidden is null and hiding is not null then given end,
       hiding,
              '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
       case when keeps_before then

@@ -184,12 +184,14 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
+    images.restore,
     case when not is_apart then
            '      begin' end,
            -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
-           case when is_apart then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
-                                   'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end'
+           case when is_apart or images.restore is not null -- in an INSERT, old may be a row of nulls by now
+                then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
+                     'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end'
                 else 'old, new' end),
     format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
            rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),

@@ -1,5 +1,5 @@
--- Purpose:    lets the past of tables whose log began, or was pruned, while the clock was ahead begin now. Else it would
---             have none until that time has come. The caller holds the lock of rowrelay.lock_configuration().
+-- Purpose:    lets the past of tables whose log began, or was pruned, while the clock was ahead begin now. Else it
+--             would have none until that time has come. The caller holds the lock of rowrelay.lock_configuration().
 create or replace function rowrelay.bound_log_since() returns void
 language plpgsql as $$
 declare

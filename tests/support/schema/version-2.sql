@@ -4394,8 +4394,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
                       where j.name = 'maintain'
                         and j.held_until between clock_timestamp() and clock_timestamp() + interval '30 s')
 $$;
--- Purpose:    lets the past of tables whose log began, or was pruned, while the clock was ahead begin now. Else it would
---             have none until that time has come. The caller holds the lock of rowrelay.lock_configuration().
+-- Purpose:    lets the past of tables whose log began, or was pruned, while the clock was ahead begin now. Else it
+--             would have none until that time has come. The caller holds the lock of rowrelay.lock_configuration().
 create or replace function rowrelay.bound_log_since() returns void
 language plpgsql as $$
 declare
@@ -6515,10 +6515,11 @@ $$;
 -- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
 --             row_to_json; columns that are left out or masked, and values that JSON does not preserve, need more.
 -- Parameters: capture; whether to keep the image before; whether every change has both rows
--- Result:     declarations; statements; expression for the column caveat, null when it is always null
+-- Result:     declarations; statements; expression for the column caveat, null when it is always null; restore: what
+--             gives the rows back what the statements took out of them, for rowrelay.record_row(); null: nothing
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
                                                      has_both boolean, out declarations text, out statements text,
-                                                     out caveat text)
+                                                     out caveat text, out restore text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -6538,6 +6539,8 @@ declare
   json_names text;
   hiding     text;
   hidden     text;
+  given      constant text := concat_ws(E'\n', '    given_new := new;',
+                                        case when keeps_before then '    given_old := old;' end, '    given := true;');
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
   select c.reltype into row_type from pg_class c where c.oid = relation;
@@ -6602,7 +6605,23 @@ begin
     case when conditions is not null and keeps_before then
            '  old_texts pg_catalog.json;' end,
     case when json_names is not null then
-           '  text_columns pg_catalog.text[];' end), '');
+           '  text_columns pg_catalog.text[];' end,
+    case when coalesce(hidden, hiding) is not null then
+           E'  given     pg_catalog.bool;\n  given_new record;' end,
+    case when coalesce(hidden, hiding) is not null and keeps_before then
+           '  given_old record;' end), '');
+  if coalesce(hidden, hiding) is not null then
+    restore := concat_ws(E'\n',
+             '      if given then',
+             '        if tg_op operator(pg_catalog.<>) ''DELETE'' then',
+             '          new := given_new;',
+             '        end if;',
+      case when keeps_before then concat_ws(E'\n',
+             '        if tg_op operator(pg_catalog.<>) ''INSERT'' then',
+             '          old := given_old;',
+             '        end if;') end,
+             '      end if;');
+  end if;
   if json_names is not null then
     caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', '
               'text_columns) end';
@@ -6612,7 +6631,7 @@ begin
       format('    if (%s) is not true then', same_names),
              '      raise exception ''a column was renamed'';',
              '    end if;') end,
-    hidden,
+    case when hidden is not null then concat_ws(E'\n', given, hidden) end,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
       -- from arrays, because a function takes at most 100 arguments
@@ -6620,6 +6639,7 @@ begin
       case when keeps_before then
       format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
       json_names,
+      case when hidden is null and hiding is not null then given end,
       hiding,
              '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
       case when keeps_before then
@@ -7534,12 +7554,14 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
+    images.restore,
     case when not is_apart then
            '      begin' end,
            -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
-           case when is_apart then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
-                                   'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end'
+           case when is_apart or images.restore is not null -- in an INSERT, old may be a row of nulls by now
+                then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
+                     'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end'
                 else 'old, new' end),
     format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
            rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),
