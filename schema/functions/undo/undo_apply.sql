@@ -51,8 +51,8 @@ begin
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
                            'Rows of other tables refer to it and would be deleted with it');
-      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
-        step.relation, step.change_id
+      raise exception 'row % of table % is not as change % left it',
+        coalesce(step.was_key, step.be_key, 'without a key'), step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
               hint = format('Correct the row by hand; without %s you get the statements.',
                             rowrelay.command('--apply', 'apply'));

@@ -7,13 +7,17 @@
 create or replace function rowrelay.undo_columns(captures integer[])
 returns table (capture integer, number smallint, name text, identifier text, type_cast text, key_place bigint,
                equality text, is_masked boolean, is_generated boolean, is_identity boolean, added_value text)
-language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+language sql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
   select c.id, a.attnum, a.attname, format('%I', a.attname),
          case when b.base = 'money'::regtype then '::numeric' else '' end
            || '::' || format_type(a.atttypid, a.atttypmod),
          u.place, coalesce(e.operator, '='), c.mask ? a.attnum::text or c.mask_names ? a.attname::text,
          a.attgenerated <> '', a.attidentity = 'a',
-         case when a.atthasmissing then (a.attmissingval::text::text[])[1] end
+         case when not a.atthasmissing then null
+              when b.base = 'money'::regtype then (a.attmissingval::text::money[])[1]::numeric::text
+              else (a.attmissingval::text::text[])[1] end
     from rowrelay.capture c
     join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
    cross join rowrelay.base_type(a.atttypid) as b(base)

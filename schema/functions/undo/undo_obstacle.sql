@@ -12,7 +12,7 @@ declare
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   name := rowrelay.full_name(capture.relation);
-  select coalesce(nullif(r.by_key, ''), r.exactly) into strict place
+  select coalesce(nullif(r.by_key, ''), nullif(r.exactly, ''), 'true') into strict place
     from rowrelay.row_conditions(array[capture_id], array[key_texts]) as r;
   execute format('select exists (select from %s as t where %s)', name, place) into there;
   if texts is null or not there then

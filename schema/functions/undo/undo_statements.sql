@@ -49,8 +49,9 @@ begin
     select s.n,
            case
              when s.was is null then
-               format('insert into %s (%s)%s select %s', s.relation, w.names,
-                      case when w.is_identity then ' overriding system value' else '' end, w.literals)
+               case when w.n is null then format('insert into %s default values', s.relation) -- it has no columns
+                    else format('insert into %s (%s)%s select %s', s.relation, w.names,
+                                case when w.is_identity then ' overriding system value' else '' end, w.literals) end
                  || case when c.by_key <> ''
                          then format(' where not exists (select from %s as t where %s)', s.relation, c.by_key)
                          else '' end
@@ -67,6 +68,6 @@ begin
        select case when s.has_key then c.exactly
                    -- one of several equal rows
                    else format('(t.tableoid, t.ctid) = (select t.tableoid, t.ctid from %s as t where %s limit 1)',
-                               s.relation, c.exactly) end) as p(condition);
+                               s.relation, coalesce(nullif(c.exactly, ''), 'true')) end) as p(condition);
 end
 $$;

@@ -14491,13 +14491,17 @@ $$;
 create or replace function rowrelay.undo_columns(captures integer[])
 returns table (capture integer, number smallint, name text, identifier text, type_cast text, key_place bigint,
                equality text, is_masked boolean, is_generated boolean, is_identity boolean, added_value text)
-language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+language sql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
   select c.id, a.attnum, a.attname, format('%I', a.attname),
          case when b.base = 'money'::regtype then '::numeric' else '' end
            || '::' || format_type(a.atttypid, a.atttypmod),
          u.place, coalesce(e.operator, '='), c.mask ? a.attnum::text or c.mask_names ? a.attname::text,
          a.attgenerated <> '', a.attidentity = 'a',
-         case when a.atthasmissing then (a.attmissingval::text::text[])[1] end
+         case when not a.atthasmissing then null
+              when b.base = 'money'::regtype then (a.attmissingval::text::money[])[1]::numeric::text
+              else (a.attmissingval::text::text[])[1] end
     from rowrelay.capture c
     join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
    cross join rowrelay.base_type(a.atttypid) as b(base)
@@ -14761,6 +14765,13 @@ begin
       if not exists (select from pg_class r where r.oid = capture.relation) then
         raise exception 'change % cannot be undone: table % is gone', change.id, capture.relation_name
           using errcode = 'undefined_table';
+      elsif cardinality(rowrelay.live_key(capture)) = 0
+            and (capture.only_columns is not null or capture.exclude_names <> '{}' or capture.mask_names <> '{}') then
+        raise exception 'change % cannot be undone: table % has no key, and not all of its columns are captured',
+                        change.id, capture.relation
+          using errcode = 'object_not_in_prerequisite_state',
+                detail = 'Several rows may be equal in those that are captured, so nobody knows which one it changed.',
+                hint = 'Correct the row by hand.';
       end if;
     end if;
     perform rowrelay.check_undoable(change, capture);
@@ -14812,7 +14823,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 -- Purpose:    refuses to insert a deleted row again if the log does not have all of it
 -- Parameters: step that inserts a row
--- Errors:     columns were left out or masked when it was captured; the table has inheritance children
+-- Errors:     columns were left out or masked when it was captured; a column was added since then, whose values were
+--             computed for each row; the table has inheritance children
 create or replace function rowrelay.check_insertable(step rowrelay.undo_step) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14829,13 +14841,16 @@ begin
    cross join rowrelay.image_columns(c) as i
     join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
    where c.id = step.capture
-     and (not step.be ? a.attname::text and (a.attname = any (i.leave_out) or a.attname <> all (i.keep))
+     and (not step.be ? a.attname::text
+            and (a.attname = any (i.leave_out) or a.attname <> all (i.keep)
+                 -- what a row that is older than the column has is known only while it is not written into each row
+                 or not a.atthasmissing and (a.atthasdef or a.attidentity <> ''))
           or a.attname in (select json_object_keys(i.masks)));
   if lost is not null then
     raise exception 'change % of table % cannot be undone: the log does not have column %', step.change_id,
       step.relation, lost
       using errcode = 'object_not_in_prerequisite_state',
-            detail = 'It is left out or masked, and the row would come back without it.',
+            detail = 'It is left out, masked or newer than the change, and the row would come back without it.',
             hint = 'Insert the row by hand; for its other columns: '
                      || rowrelay.command('rowrelay log %s',
                                          'select * from rowrelay.history where relation = %L::regclass;',
@@ -14894,8 +14909,9 @@ begin
     select s.n,
            case
              when s.was is null then
-               format('insert into %s (%s)%s select %s', s.relation, w.names,
-                      case when w.is_identity then ' overriding system value' else '' end, w.literals)
+               case when w.n is null then format('insert into %s default values', s.relation) -- it has no columns
+                    else format('insert into %s (%s)%s select %s', s.relation, w.names,
+                                case when w.is_identity then ' overriding system value' else '' end, w.literals) end
                  || case when c.by_key <> ''
                          then format(' where not exists (select from %s as t where %s)', s.relation, c.by_key)
                          else '' end
@@ -14912,7 +14928,7 @@ begin
        select case when s.has_key then c.exactly
                    -- one of several equal rows
                    else format('(t.tableoid, t.ctid) = (select t.tableoid, t.ctid from %s as t where %s limit 1)',
-                               s.relation, c.exactly) end) as p(condition);
+                               s.relation, coalesce(nullif(c.exactly, ''), 'true')) end) as p(condition);
 end
 $$;
 -- Purpose:    returns a row's values in some columns, to find rows that refer to each other
@@ -15107,7 +15123,7 @@ declare
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   name := rowrelay.full_name(capture.relation);
-  select coalesce(nullif(r.by_key, ''), r.exactly) into strict place
+  select coalesce(nullif(r.by_key, ''), nullif(r.exactly, ''), 'true') into strict place
     from rowrelay.row_conditions(array[capture_id], array[key_texts]) as r;
   execute format('select exists (select from %s as t where %s)', name, place) into there;
   if texts is null or not there then
@@ -15222,8 +15238,8 @@ begin
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
                            'Rows of other tables refer to it and would be deleted with it');
-      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
-        step.relation, step.change_id
+      raise exception 'row % of table % is not as change % left it',
+        coalesce(step.was_key, step.be_key, 'without a key'), step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
               hint = format('Correct the row by hand; without %s you get the statements.',
                             rowrelay.command('--apply', 'apply'));
