@@ -93,9 +93,9 @@ begin
     case when json_names is not null then
            '  text_columns pg_catalog.text[];' end,
     case when coalesce(hidden, hiding) is not null then
-           E'  given     pg_catalog.bool;\n  given_new record;' end,
+           E'  given     pg_catalog.bool;\n  given_new pg_catalog.record;' end,
     case when coalesce(hidden, hiding) is not null and keeps_before then
-           '  given_old record;' end), '');
+           '  given_old pg_catalog.record;' end), '');
   if coalesce(hidden, hiding) is not null then
     restore := concat_ws(E'\n',
              '      if given then',
