@@ -383,7 +383,7 @@ static const struct {
     {"captures:\n  plain: {where: \"u = 1\"}\n", "2:3: capture public.plain: row filter", ""},
     {"captures:\n  plain: {where: \"id = 1\", key: [x]}\n", "2:3: ", "\"x\""},
     {"captures:\n  plain: {keep: 3 hours}\n", "2:17: changes cannot be kept", "at least a day"},
-    {"keep: some days\n", "1:7: invalid input syntax", "such as 90 days"},
+    {"keep: some days\n", "1:7: \"some days\" is not an interval", "such as '90 days'"},
     {"keep: default\n", "1:7: keep must be an interval", ""},
     {"captures:\n  plain:\n    routes: {dv: {}}\n", "3:14: target \"dv\" does not exist", "did you mean \"dw\"?"},
     {"captures:\n  plain:\n    routes: {doc: {}}\n", "3:14: \"doc\" is a document", ""},
