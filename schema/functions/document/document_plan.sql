@@ -125,7 +125,7 @@ begin
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
   if one is not null then
-    raise notice 'document "%": about % documents; the planner''s cost is % for one key, % for a thousand', name,
+    raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
       rowrelay.estimated_rows(root.relation), one, thousand;
   end if;
   for missing_index in
