@@ -436,9 +436,8 @@ Test(lookup, a_log_restored_from_a_dump_is_found_although_transactions_have_othe
   /* A transaction here that has the number of an earlier one there. */
   sql(f.at_source, "update rowrelay.change set txid = (select txid from rowrelay.change where txid < "
                    "pg_snapshot_xmax(pg_current_snapshot()) order by txid desc limit 1) where id = 21");
-  sql(f.at_source,
-      "update rowrelay.tick set snapshot = '100000:100000:' where id = 1; update rowrelay.tick set snapshot = "
-      "'200000:200000:' where id = 2");
+  sql(f.at_source, "update rowrelay.tick set snapshot = format('%%s:%%1$s:', id * 100000 + "
+                   "pg_snapshot_xmax(pg_current_snapshot())::text::bigint)::pg_snapshot where id <= 2");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.changes_of_transaction((select txid from "
                                     "rowrelay.change where id = 21))"),
                    "2");
