@@ -213,6 +213,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/change_timezone.sql
 \ir ../triggers/restore_timezone.sql
 \ir ../triggers/raise_altered.sql
+\ir ../triggers/key_and_hash_query.sql
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/captured_tables.sql
 \ir ../triggers/statement_name.sql
@@ -443,6 +444,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/undo/undo_defers.sql
 \ir functions/undo/check_not_changed_since.sql
 \ir functions/undo/undo_obstacle.sql
+\ir functions/undo/rows_alike.sql
 \ir functions/undo/check_undone.sql
 \ir functions/undo/undo_apply.sql
 \ir functions/undo/undo_changes.sql

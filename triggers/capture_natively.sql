@@ -4,7 +4,7 @@
 -- Result:     a row for each table: what captures it now
 create or replace function rowrelay.capture_natively(wanted boolean default true)
 returns table (relation regclass, captured_by text)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture;
 begin

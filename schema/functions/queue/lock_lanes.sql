@@ -5,7 +5,8 @@
 --             same lock to its end. A lease outlives its transaction, so this waits for its end while it holds the
 --             lock: the holder settles without that lock, and nobody can take a new lease.
 -- Parameters: numbers of lanes
--- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before
+-- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before; lock_not_available, if the
+--             caller has set lock_timeout
 create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -27,7 +28,12 @@ begin
     raise warning 'waiting for a batch that is in flight';
     has_told := true;
     perform set_config('lock_timeout', patience, true);
-    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    begin
+      perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    exception when lock_not_available then
+      raise exception 'a batch that is in flight did not end within %', patience
+        using errcode = 'lock_not_available', hint = 'Nothing was changed. Try again later.';
+    end;
   end;
   loop
     -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.

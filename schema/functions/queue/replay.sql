@@ -7,16 +7,15 @@
 -- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
 create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(),
                                            relation regclass default null)
-returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_nestloop = off set jit = off as $$ -- statistics of the queue may be those of an empty one
 declare
   goes_to  rowrelay.target;
   capture  rowrelay.capture;
-  change   rowrelay.change;
-  hashes   record;
-  lane     integer;
-  hash     integer;
   first_id bigint;
   queued   bigint := 0;
+  oldest   bigint; -- of one capture
+  moved    bigint;
 begin
   if since is null or until is null then
     raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
@@ -54,37 +53,39 @@ begin
      where r.target = goes_to.id and r.until_id is null and c.released_at is null
        and (replay.relation is null or c.relation = replay.relation)
   loop
-    for change in
-      select h.* from rowrelay.change h
-       where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
-         and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
-         and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
-         -- it may still be queued, in another lane than the one computed now
-         and not exists (select from rowrelay.queue q
-                          where q.change_id = h.id
-                            and q.lane between rowrelay.lane_number(goes_to.id, -1)
-                              and rowrelay.lane_number(goes_to.id, 1023))
-    loop
-      hash := null;
-      if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
-        select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
-        -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
-        if not rowrelay.can_change_lane(capture) then
-          hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
-        elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
-          hash := hashes.new_hash;
-        end if;
-      end if;
-      lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
-      insert into rowrelay.queue (change_id, lane, day, bytes)
-      values (change.id, lane, change.day, -- their size uncompressed
-              coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
-      on conflict do nothing;
-      if found then
-        queued := queued + 1;
-        first_id := least(first_id, change.id);
-      end if;
-    end loop;
+    -- One statement for all of its changes: others that change captures or targets wait meanwhile.
+    execute format(
+      'with image as ('
+        'select h.id, h.day, h.op, h.old_row, h.new_row, '
+               -- They choose no lane: a barrier, or what could not be captured.
+               'h.op in (''t'', ''b'') or h.caveat ->> ''problem'' is not null as is_barrier '
+          'from rowrelay.change h '
+         'where h.capture = $1 and h.captured_at >= $2 and h.captured_at < $3 and h.op <> ''r'' '
+           'and coalesce((h.caveat ->> ''target'')::integer, $4) = $4 '
+           'and not exists (select from rowrelay.refusal f where f.target = $4 and f.change_id = h.id) '
+           -- it may still be queued, in another lane than the one computed now
+           'and not exists (select from rowrelay.queue q where q.change_id = h.id '
+                            'and q.lane between rowrelay.lane_number($4, -1) and rowrelay.lane_number($4, 1023))), '
+      'queued as ('
+        'insert into rowrelay.queue (change_id, lane, day, bytes) '
+        'select i.id, rowrelay.lane_number($4, coalesce(mod(l.hash & 2147483647, $5), -1)), i.day, '
+               -- their size uncompressed
+               'coalesce(octet_length(i.old_row::text), 0) + coalesce(octet_length(i.new_row::text), 0) '
+          'from image i '
+         'cross join lateral (%s) as k '
+         'cross join lateral (select case '
+           'when i.is_barrier then null '
+           -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
+           'when not $6 then case i.op when ''d'' then k.old_hash else k.new_hash end '
+           'when i.op in (''i'', ''s'') or i.op = ''u'' and k.old_hash = k.new_hash then k.new_hash end) as l(hash) '
+        'on conflict do nothing returning change_id) '
+      'select count(*), min(change_id) from queued',
+      rowrelay.key_and_hash_query(capture, 'case when not i.is_barrier then i.old_row end',
+                                  'case when not i.is_barrier then i.new_row end'))
+       into moved, oldest
+      using capture.id, since, until, goes_to.id, goes_to.lanes::integer, rowrelay.can_change_lane(capture);
+    queued := queued + moved;
+    first_id := least(first_id, oldest);
   end loop;
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);

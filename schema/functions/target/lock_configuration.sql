@@ -23,7 +23,14 @@ begin
      and l.database = (select d.oid from pg_database d where d.datname = current_database())
    order by p.gid limit 1;
   raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
-  perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  begin
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  exception when lock_not_available then
+    raise exception 'another transaction that changes captures or targets did not end within %',
+                    current_setting('lock_timeout')
+      using errcode = 'lock_not_available', detail = coalesce('It is ' || holder || '.', ''),
+            hint = 'Nothing was changed. Try again later.';
+  end;
   perform rowrelay.try_lock_configuration();
 end
 $$;

@@ -1,13 +1,25 @@
 -- Purpose:    verifies that all rows are as they were before the changes
--- Parameters: steps in the order of their changes
+-- Parameters: steps in the order of their changes; what rowrelay.rows_alike() returned for them before they were undone
 -- Errors:     a row is not, because a trigger or default of its table changed what was written
-create or replace function rowrelay.check_undone(steps rowrelay.undo_step[]) returns void
+create or replace function rowrelay.check_undone(steps rowrelay.undo_step[], alike_before bigint[]) returns void
 language plpgsql as $$
 declare
   row_was   record;
   is_undone boolean;
   obstacle  text;
 begin
+  for row_was in
+    select a.relation, a.change_id
+      from rowrelay.rows_alike(steps) as a
+     where a.n is distinct from alike_before[a.place] + a.added
+     order by a.change_id limit 1
+  loop
+    raise exception 'table % would not have the row that it had before change %', row_was.relation, row_was.change_id
+      using errcode = 'triggered_data_change_violation',
+            detail = 'Another number of rows would be equal to it. Nothing was undone.',
+            hint = format('A trigger or default of the table changes what is written. Without %s you get the '
+                          'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
+  end loop;
   for row_was in
     -- each row before its first change; one whose key was updated is checked under both keys
     with row_was as materialized (

@@ -8,10 +8,11 @@ create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps 
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
 declare
-  step     record;
-  row_lock text;
-  obstacle text;
-  n        bigint;
+  step         record;
+  row_lock     text;
+  obstacle     text;
+  n            bigint;
+  alike_before bigint[];
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -35,6 +36,7 @@ begin
   end loop;
   perform rowrelay.check_not_changed_since(changes);
 
+  alike_before := array(select a.n from rowrelay.rows_alike(steps) as a order by a.place);
   if rowrelay.undo_defers(steps) then
     set constraints all deferred;
     return next 'set constraints all deferred';
@@ -62,6 +64,6 @@ begin
   if rowrelay.undo_defers(steps) then
     set constraints all immediate;
   end if;
-  perform rowrelay.check_undone(steps);
+  perform rowrelay.check_undone(steps, alike_before);
 end
 $$;

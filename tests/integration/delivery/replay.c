@@ -116,3 +116,31 @@ Test(replay, what_is_compressed_in_the_log_is_queued_with_its_size) {
       "t");
   end();
 }
+
+/* What chooses the lane: the key, other columns, nothing; and what is a barrier. */
+Test(replay, puts_each_change_into_the_lane_it_had) {
+  begin("replay_lanes");
+  sql(f.at_source, "create table moved (id int primary key, shop text); create table heap (v int);"
+                   "create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+                   "create table pair (a int, b text collate any_case, primary key (a, b))");
+  rowrelay_ok(&f, "target", "add", "spread", "file:/dev/null", "--option", "lanes=16", NULL);
+  rowrelay_ok(&f, "capture", "moved", "--lane", "shop", "--before", "--to", "spread", NULL);
+  rowrelay_ok(&f, "capture", "heap", "pair", "item", "--to", "spread", NULL);
+  sql(f.at_source, "insert into moved select n, 'shop ' || n %% 7 from generate_series(1, 40) n;"
+                   "update moved set shop = 'x' where id %% 3 = 0; update moved set id = -id where id %% 5 = 0;"
+                   "delete from moved where id %% 4 = 0;"
+                   "insert into pair select n, 'B' || n from generate_series(1, 40) n; delete from pair where a > 30;"
+                   "update pair set b = lower(b) where a < 5; update pair set a = 100 + a where a < 3;"
+                   "insert into heap values (1), (1), (2); update heap set v = 3 where v = 1; truncate heap;"
+                   "insert into item select n, 'n' from generate_series(1, 40) n; update item set name = 'm';"
+                   "create table queued as select q.* from rowrelay.queue q"
+                   "  where rowrelay.lane_target(q.lane) = (select id from rowrelay.target where name = 'spread')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  long long queued = ask_number(f.at_source, "select count(*) from queued");
+  cr_assert(ask_number(f.at_source, "select rowrelay.replay('spread', '-infinity', 'infinity')") == queued);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from (select change_id, lane, day from queued"
+                                    " except select change_id, lane, day from rowrelay.queue) as x"),
+                   "0");
+  cr_assert(ask_number(f.at_source, "select rowrelay.replay('spread', '-infinity', 'infinity')") == 0);
+  end();
+}

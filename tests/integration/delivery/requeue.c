@@ -119,6 +119,13 @@ Test(requeue, rows_can_be_queued_again_only_where_that_is_safe) {
   sql(writer, "begin; insert into item values (100, 1)");
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'w', '{99}', patience => '100 ms')"),
                    "55P03");
+  sql(writer, "rollback; begin; select rowrelay.lock_lanes(rowrelay.lanes_of(1))");
+  cr_assert_str_eq(sql_fails(f.at_source, "set lock_timeout = '50ms';"
+                                          "select rowrelay.lock_lanes(rowrelay.lanes_of(1))"),
+                   "55P03");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "a batch that is in flight did not end within 50ms"), "%s",
+                     PQerrorMessage(f.at_source));
+  sql(f.at_source, "reset lock_timeout");
   PQfinish(writer);
   cr_assert(ask_number(f.at_source, "select rowrelay.requeue('item', 'w', '{99,99}')") == 1);
   fixture_end(&f);

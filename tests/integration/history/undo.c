@@ -385,6 +385,37 @@ Test(undo, leaves_everything_when_a_trigger_makes_something_else_of_it) {
   fixture_end(&f);
 }
 
+/* Such a row is known by its values alone, so they are counted. */
+Test(undo, notices_what_a_trigger_makes_of_a_row_without_a_key) {
+  struct fixture f;
+  begin(&f, "undo_keyless",
+        "create table bag (v int, t text); select rowrelay.capture_table('bag');"
+        "insert into bag values (1, 'a'), (1, 'a'), (2, 'b');"
+        "create function shout() returns trigger language plpgsql as $$ begin"
+        "  if new.v < 10 then new.t := upper(new.t); end if; return new; end $$;"
+        "create function follow() returns trigger language plpgsql as $$ begin"
+        "  insert into bag values (new.v + 10, 'f'); return null; end $$");
+  sql(f.at_source, "create trigger shout before insert or update on bag for each row execute function shout()");
+  for (int i = 0; i < 2; i++) {
+    sql(f.at_source, "%s", i == 0 ? "delete from bag where v = 1" : "update bag set v = 11 where v = 2");
+    cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)"), "27000");
+    cr_assert_str_eq(ask(f.at_source, "select string_agg(b::text, ' ' order by v) from bag b"),
+                     i == 0 ? "(2,b)" : "(11,b)");
+  }
+  sql(f.at_source,
+      "drop trigger shout on bag; truncate bag; insert into bag values (1, 'a'), (1, 'a'), (2, 'b');"
+      "create trigger follow after insert on bag for each row when (new.v < 10) execute function follow()");
+  sql(f.at_source, "delete from bag where v = 1");
+  undo_last_transaction(&f); /* other rows are not looked at, as for tables with a key */
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(b::text, ' ' order by v) from bag b"),
+                   "(1,a) (1,a) (2,b) (11,f) (11,f)");
+  sql(f.at_source, "insert into bag values (11, 'f')");
+  sql(f.at_source, "begin; delete from bag where v = 2; delete from bag where v = 11; insert into bag values (12, 'f');"
+                   "commit");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)"), "27000");
+  fixture_end(&f);
+}
+
 Test(undo, is_a_command_that_prints_and_applies_on_request) {
   struct fixture f;
   const char *errors;

@@ -420,6 +420,7 @@ Test(roles, an_admin_does_what_commands_do) {
   rowrelay_ok(boss, "retry", "--all", NULL);
   rowrelay_ok(boss, "skip", "--all", NULL);
   rowrelay_ok(boss, "document", "drop", "card", NULL);
+  sql(s.as_boss, "select rowrelay.capture_natively(false)");
   rowrelay_ok(boss, "route", "shop.item", "w", "--remove", NULL);
   rowrelay_ok(boss, "release", "shop.item", NULL);
   rowrelay_ok(boss, "target", "drop", "w", NULL);

@@ -864,6 +864,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 drop function if exists rowrelay.image_statements(rowrelay.capture, boolean);
@@ -1259,7 +1260,14 @@ begin
      and l.database = (select d.oid from pg_database d where d.datname = current_database())
    order by p.gid limit 1;
   raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
-  perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  begin
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  exception when lock_not_available then
+    raise exception 'another transaction that changes captures or targets did not end within %',
+                    current_setting('lock_timeout')
+      using errcode = 'lock_not_available', detail = coalesce('It is ' || holder || '.', ''),
+            hint = 'Nothing was changed. Try again later.';
+  end;
   perform rowrelay.try_lock_configuration();
 end
 $$;
@@ -1279,7 +1287,8 @@ $$;
 --             same lock to its end. A lease outlives its transaction, so this waits for its end while it holds the
 --             lock: the holder settles without that lock, and nobody can take a new lease.
 -- Parameters: numbers of lanes
--- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before
+-- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before; lock_not_available, if the
+--             caller has set lock_timeout
 create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -1301,7 +1310,12 @@ begin
     raise warning 'waiting for a batch that is in flight';
     has_told := true;
     perform set_config('lock_timeout', patience, true);
-    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    begin
+      perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    exception when lock_not_available then
+      raise exception 'a batch that is in flight did not end within %', patience
+        using errcode = 'lock_not_available', hint = 'Nothing was changed. Try again later.';
+    end;
   end;
   loop
     -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.
@@ -6067,6 +6081,36 @@ begin
   raise exception 'the table was altered';
 end
 $$;
+-- Purpose:    returns SQL that gives key texts and lane hashes of two row images, as the generated triggers compute them
+--             from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the table has
+--             none, or a key column was dropped
+-- Parameters: capture; SQL of the untrimmed row images before and after, which are json, null where there is none
+create or replace function rowrelay.key_and_hash_query(capture rowrelay.capture, before_image text, after_image text)
+returns text
+language plpgsql stable as $$
+declare
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
+  definitions  text;
+begin
+  select string_agg(format('%I %s', a.attname, rowrelay.plain_type(a.atttypid, a.attcollation)), ', ') into definitions
+    from pg_attribute a
+   where a.attrelid = capture.relation and not a.attisdropped and a.attnum = any (key_columns || lane_columns);
+  if definitions is null then
+    return format('select null::text as old_key, hash as old_hash, null::text as new_key, hash as new_hash '
+                  'from hashint4(%s) as hash', capture.id);
+  end if;
+  -- a row of nulls for a missing image
+  return format(
+    'select case when %1$s is not null then %2$s end as old_key, %3$s as old_hash, '
+           'case when %4$s is not null then %5$s end as new_key, %6$s as new_hash '
+      'from json_to_record(coalesce(%1$s, ''{}'')) as old(%7$s), json_to_record(coalesce(%4$s, ''{}'')) as new(%7$s)',
+    before_image, rowrelay.key_expression(capture.relation, key_columns, 'old'),
+    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
+    after_image, rowrelay.key_expression(capture.relation, key_columns, 'new'),
+    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'), definitions);
+end
+$$;
 -- Purpose:    returns key texts and lane hashes of two row images, as the generated triggers compute them from the rows
 -- Parameters: capture; untrimmed row images before and after, null where there is none
 -- Result:     old and new key: null when the table has none, or a key column was dropped; old and new hash
@@ -6074,35 +6118,9 @@ create or replace function rowrelay.key_and_hash(capture rowrelay.capture, befor
                                                  out old_key text, out old_hash integer, out new_key text,
                                                    out new_hash integer)
 language plpgsql as $$
-declare
-  key_columns  smallint[] := rowrelay.live_key(capture);
-  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
-  definitions  text;
 begin
-  select string_agg(format('%I %s', a.attname, rowrelay.plain_type(a.atttypid, a.attcollation)), ', ') into definitions
-    from pg_attribute a
-   where a.attrelid = capture.relation and not a.attisdropped and a.attnum = any (key_columns || lane_columns);
-  old_hash := hashint4(capture.id);
-  new_hash := old_hash;
-  if definitions is null then
-    return;
-  end if;
-  -- a row of nulls for a missing image
-  execute format(
-      'select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, '
-      '''{}'')) as new(%s)',
-                 rowrelay.key_expression(capture.relation, key_columns, 'old'),
-                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
-                 rowrelay.key_expression(capture.relation, key_columns, 'new'),
-                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'),
-                 definitions, definitions)
+  execute rowrelay.key_and_hash_query(capture, '$1', '$2')
      into old_key, old_hash, new_key, new_hash using before_image, after_image;
-  if before_image is null then
-    old_key := null;
-  end if;
-  if after_image is null then
-    new_key := null;
-  end if;
 end
 $$;
 -- Purpose:    returns the tables whose rows a capture covers: the table, its partitions or inheritance children, and
@@ -8701,7 +8719,7 @@ $$;
 -- Result:     a row for each table: what captures it now
 create or replace function rowrelay.capture_natively(wanted boolean default true)
 returns table (relation regclass, captured_by text)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture;
 begin
@@ -13255,16 +13273,15 @@ $$;
 -- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
 create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(),
                                            relation regclass default null)
-returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_nestloop = off set jit = off as $$ -- statistics of the queue may be those of an empty one
 declare
   goes_to  rowrelay.target;
   capture  rowrelay.capture;
-  change   rowrelay.change;
-  hashes   record;
-  lane     integer;
-  hash     integer;
   first_id bigint;
   queued   bigint := 0;
+  oldest   bigint; -- of one capture
+  moved    bigint;
 begin
   if since is null or until is null then
     raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
@@ -13302,37 +13319,39 @@ begin
      where r.target = goes_to.id and r.until_id is null and c.released_at is null
        and (replay.relation is null or c.relation = replay.relation)
   loop
-    for change in
-      select h.* from rowrelay.change h
-       where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
-         and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
-         and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
-         -- it may still be queued, in another lane than the one computed now
-         and not exists (select from rowrelay.queue q
-                          where q.change_id = h.id
-                            and q.lane between rowrelay.lane_number(goes_to.id, -1)
-                              and rowrelay.lane_number(goes_to.id, 1023))
-    loop
-      hash := null;
-      if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
-        select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
-        -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
-        if not rowrelay.can_change_lane(capture) then
-          hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
-        elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
-          hash := hashes.new_hash;
-        end if;
-      end if;
-      lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
-      insert into rowrelay.queue (change_id, lane, day, bytes)
-      values (change.id, lane, change.day, -- their size uncompressed
-              coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
-      on conflict do nothing;
-      if found then
-        queued := queued + 1;
-        first_id := least(first_id, change.id);
-      end if;
-    end loop;
+    -- One statement for all of its changes: others that change captures or targets wait meanwhile.
+    execute format(
+      'with image as ('
+        'select h.id, h.day, h.op, h.old_row, h.new_row, '
+               -- They choose no lane: a barrier, or what could not be captured.
+               'h.op in (''t'', ''b'') or h.caveat ->> ''problem'' is not null as is_barrier '
+          'from rowrelay.change h '
+         'where h.capture = $1 and h.captured_at >= $2 and h.captured_at < $3 and h.op <> ''r'' '
+           'and coalesce((h.caveat ->> ''target'')::integer, $4) = $4 '
+           'and not exists (select from rowrelay.refusal f where f.target = $4 and f.change_id = h.id) '
+           -- it may still be queued, in another lane than the one computed now
+           'and not exists (select from rowrelay.queue q where q.change_id = h.id '
+                            'and q.lane between rowrelay.lane_number($4, -1) and rowrelay.lane_number($4, 1023))), '
+      'queued as ('
+        'insert into rowrelay.queue (change_id, lane, day, bytes) '
+        'select i.id, rowrelay.lane_number($4, coalesce(mod(l.hash & 2147483647, $5), -1)), i.day, '
+               -- their size uncompressed
+               'coalesce(octet_length(i.old_row::text), 0) + coalesce(octet_length(i.new_row::text), 0) '
+          'from image i '
+         'cross join lateral (%s) as k '
+         'cross join lateral (select case '
+           'when i.is_barrier then null '
+           -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
+           'when not $6 then case i.op when ''d'' then k.old_hash else k.new_hash end '
+           'when i.op in (''i'', ''s'') or i.op = ''u'' and k.old_hash = k.new_hash then k.new_hash end) as l(hash) '
+        'on conflict do nothing returning change_id) '
+      'select count(*), min(change_id) from queued',
+      rowrelay.key_and_hash_query(capture, 'case when not i.is_barrier then i.old_row end',
+                                  'case when not i.is_barrier then i.new_row end'))
+       into moved, oldest
+      using capture.id, since, until, goes_to.id, goes_to.lanes::integer, rowrelay.can_change_lane(capture);
+    queued := queued + moved;
+    first_id := least(first_id, oldest);
   end loop;
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
@@ -15140,16 +15159,66 @@ begin
   return 'It has other values in: ' || nullif(other, '');
 end
 $$;
+-- Purpose:    counts the rows of tables without a key that are equal to those of some steps: such a row is known by its
+--             values alone
+-- Parameters: steps
+-- Result:     a row for each set of values, in the same order each time: how many rows have them now; how many more will
+--             have them when all steps are undone; the first change of such a row
+create or replace function rowrelay.rows_alike(steps rowrelay.undo_step[])
+returns table (place bigint, relation regclass, change_id bigint, n bigint, added bigint)
+language plpgsql as $$ -- with the caller's rights and search_path, as rowrelay.undo_apply()
+declare
+  condition text;
+begin
+  for place, relation, change_id, added, condition in
+    with keyless as materialized (
+      select c.id from rowrelay.capture c
+       where c.id in (select s.capture from unnest(steps) as s) and cardinality(rowrelay.live_key(c)) = 0
+    ), alike as materialized (
+      select row_number() over (order by s.relation::oid, v.texts) as place, s.relation, s.capture, v.texts,
+             min(s.change_id) as change_id, sum(v.added) as added
+        from unnest(steps) as s
+        join keyless k on k.id = s.capture
+       cross join lateral (values (s.was, -1), (s.be, 1)) as v(texts, added)
+       where v.texts is not null
+       group by s.relation, s.capture, v.texts
+    ), asked as materialized (
+      select array_agg(a.capture order by a.place) as captures, array_agg(a.texts order by a.place) as texts
+        from alike a
+    )
+    select a.place, a.relation, a.change_id, a.added, coalesce(nullif(r.exactly, ''), 'true')
+      from alike a
+      join (select r.* from asked cross join rowrelay.row_conditions(asked.captures, asked.texts) as r) as r
+           on r.place = a.place
+     order by a.place
+  loop
+    execute format('select count(*) from %s as t where %s', rowrelay.full_name(relation), condition) into n;
+    return next;
+  end loop;
+end
+$$;
 -- Purpose:    verifies that all rows are as they were before the changes
--- Parameters: steps in the order of their changes
+-- Parameters: steps in the order of their changes; what rowrelay.rows_alike() returned for them before they were undone
 -- Errors:     a row is not, because a trigger or default of its table changed what was written
-create or replace function rowrelay.check_undone(steps rowrelay.undo_step[]) returns void
+create or replace function rowrelay.check_undone(steps rowrelay.undo_step[], alike_before bigint[]) returns void
 language plpgsql as $$
 declare
   row_was   record;
   is_undone boolean;
   obstacle  text;
 begin
+  for row_was in
+    select a.relation, a.change_id
+      from rowrelay.rows_alike(steps) as a
+     where a.n is distinct from alike_before[a.place] + a.added
+     order by a.change_id limit 1
+  loop
+    raise exception 'table % would not have the row that it had before change %', row_was.relation, row_was.change_id
+      using errcode = 'triggered_data_change_violation',
+            detail = 'Another number of rows would be equal to it. Nothing was undone.',
+            hint = format('A trigger or default of the table changes what is written. Without %s you get the '
+                          'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
+  end loop;
   for row_was in
     -- each row before its first change; one whose key was updated is checked under both keys
     with row_was as materialized (
@@ -15195,10 +15264,11 @@ create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps 
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
 declare
-  step     record;
-  row_lock text;
-  obstacle text;
-  n        bigint;
+  step         record;
+  row_lock     text;
+  obstacle     text;
+  n            bigint;
+  alike_before bigint[];
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -15222,6 +15292,7 @@ begin
   end loop;
   perform rowrelay.check_not_changed_since(changes);
 
+  alike_before := array(select a.n from rowrelay.rows_alike(steps) as a order by a.place);
   if rowrelay.undo_defers(steps) then
     set constraints all deferred;
     return next 'set constraints all deferred';
@@ -15249,7 +15320,7 @@ begin
   if rowrelay.undo_defers(steps) then
     set constraints all immediate;
   end if;
-  perform rowrelay.check_undone(steps);
+  perform rowrelay.check_undone(steps, alike_before);
 end
 $$;
 -- Purpose:    returns the statements that undo changes, or runs them
