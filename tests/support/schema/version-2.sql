@@ -1287,8 +1287,8 @@ $$;
 --             same lock to its end. A lease outlives its transaction, so this waits for its end while it holds the
 --             lock: the holder settles without that lock, and nobody can take a new lease.
 -- Parameters: numbers of lanes
--- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before; lock_not_available, if the
---             caller has set lock_timeout
+-- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before; lock_not_available, if
+--             the caller has set lock_timeout
 create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
