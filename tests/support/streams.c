@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "messages.h"
 #include "writers.h"
 
 void streams_capture(struct fixture *f, const char *url, const char *option) {
@@ -82,6 +83,58 @@ void streams_with_killed_server(struct fixture *f, const char *url, struct serve
   wait_until_empty(f, 90);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+}
+
+/* Which of both is gone first takes turns. */
+static void kill_both(pid_t process, struct served *server, bool process_first) {
+  if (process_first)
+    kill(process, SIGKILL);
+  served_control(server, "kill");
+  stop_process(process, SIGKILL);
+  served_control(server, "start");
+}
+
+void streams_with_all_killed(struct fixture *f, const char *url, struct served *server, int times) {
+  struct writers writers;
+  capture_written(f, url, STREAMS_KILLED_ROWS);
+  pid_t process = fixture_run(f, "--workers", "2", NULL);
+  for (int round = 0; round < times; round++) {
+    writers_start(&writers, f->source, 4, 1500, 5, 50);
+    sleep_seconds(0.7);
+    kill_both(process, server, round % 2 == 0);
+    process = fixture_run(f, "--workers", "2", NULL);
+    writers_finish(&writers, 60);
+  }
+  wait_until_empty(f, 90);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+}
+
+void streams_with_stopped_processes(struct fixture *f, const char *url, int times) {
+  struct writers writers;
+  pid_t processes[2];
+  capture_written(f, url, STREAMS_KILLED_ROWS);
+  rowrelay_ok(f, "target", "set", "w", "-o", "claim=lease", "-o", "lease=3", "-o", "push_timeout=2", NULL);
+  for (int i = 0; i < 2; i++)
+    processes[i] = fixture_run(f, "--workers", "2", NULL);
+  for (int round = 0; round < times; round++) {
+    writers_start(&writers, f->source, 4, 1500, 5, 50);
+    sleep_seconds(0.7);
+    kill(processes[round % 2], SIGSTOP);
+    writers_finish(&writers, 60);
+    sleep_seconds(4); /* which the lease does not last */
+    kill(processes[round % 2], SIGCONT);
+  }
+  wait_until_empty(f, 90);
+  for (int i = 0; i < 2; i++)
+    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+}
+
+void streams_repeat_at_most(struct fixture *f, const char *what, int64_t most) {
+  int64_t repeated = messages_repeated(f);
+  cr_log_info("%s: %lld repeated", what, (long long)repeated);
+  cr_assert(repeated <= most, "%s: %lld repeated", what, (long long)repeated);
 }
 
 void streams_with_killed_processes(struct fixture *f, struct served *server, int times, double seconds) {

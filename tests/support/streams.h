@@ -34,6 +34,19 @@ void streams_with_a_fault(struct fixture *fixture, const char *url, void (*befal
 void streams_with_killed_server(struct fixture *fixture, const char *url, struct served *server, int times);
 #define STREAMS_KILLED_ROWS 50 /* of a batch, then */
 /*
+ * The process and the server are killed together and started again, so many times, while four writers write; no change
+ * may be refused. What was in hand at a kill may be there twice: STREAMS_IN_HAND changes.
+ */
+void streams_with_all_killed(struct fixture *fixture, const char *url, struct served *server, int times);
+#define STREAMS_IN_HAND (2 * STREAMS_KILLED_ROWS)
+/*
+ * Two processes deliver under leases; so many times one of them is stopped for longer than its lease, and continued.
+ * As with a kill, STREAMS_IN_HAND changes may be there twice.
+ */
+void streams_with_stopped_processes(struct fixture *fixture, const char *url, int times);
+/* What messages_are_complete() has looked at came again for so often at most; --verbose tells how often. */
+void streams_repeat_at_most(struct fixture *fixture, const char *what, int64_t most);
+/*
  * Processes are killed while they deliver updates of table item, so many times: the first at once, each other one while
  * the server is frozen, `seconds` later than the one before. All is delivered in the end.
  */

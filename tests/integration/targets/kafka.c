@@ -57,6 +57,28 @@ Test(kafka, a_killed_broker_loses_and_reorders_nothing, .timeout = 400) {
   fixture_end(&f);
 }
 
+Test(kafka, broker_and_process_that_are_killed_together_lose_and_reorder_nothing, .timeout = 400) {
+  struct fixture f;
+  broker_begin_own(false);
+  fixture_begin(&f, "kafka_all_killed");
+  streams_with_all_killed(&f, broker_url("/{table}"), broker_server(), 3);
+  is_complete(&f, "public.stock", "stock");
+  streams_repeat_at_most(&f, "stock", 3 * STREAMS_IN_HAND);
+  is_complete(&f, "public.ledger", "ledger");
+  fixture_end(&f);
+}
+
+Test(kafka, processes_that_are_stopped_for_longer_than_their_lease_lose_and_reorder_nothing, .timeout = 400) {
+  struct fixture f;
+  broker_begin();
+  fixture_begin(&f, "kafka_all_stopped");
+  streams_with_stopped_processes(&f, broker_url("/kafka_all_stopped.{table}"), 3);
+  is_complete(&f, "kafka_all_stopped.public.stock", "stock");
+  streams_repeat_at_most(&f, "stock", 3 * STREAMS_IN_HAND);
+  is_complete(&f, "kafka_all_stopped.public.ledger", "ledger");
+  fixture_end(&f);
+}
+
 static void delete_topic(struct fixture *f) {
   broker_delete_topic("public.stock");
   if (getenv("AUTO_CREATE") == NULL)

@@ -158,6 +158,32 @@ Test(nats, a_killed_server_loses_and_reorders_nothing) {
   fixture_end(&f);
 }
 
+/* The stream has had what comes again. */
+Test(nats, server_and_process_that_are_killed_together_lose_reorder_and_repeat_nothing) {
+  struct fixture f;
+  begin_server(false);
+  make_stream("all_killed", "all_killed.>", 0);
+  fixture_begin(&f, "nats_all_killed");
+  streams_with_all_killed(&f, at("/all_killed.{table}"), &server, 4);
+  natsConnection_Close(connection);
+  is_complete(&f, "all_killed", "stock");
+  streams_repeat_at_most(&f, "stock", 0);
+  is_complete(&f, "all_killed", "ledger");
+  fixture_end(&f);
+}
+
+Test(nats, processes_that_are_stopped_for_longer_than_their_lease_lose_reorder_and_repeat_nothing) {
+  struct fixture f;
+  begin_server(true);
+  make_stream("stopped", "stopped.>", 0);
+  fixture_begin(&f, "nats_stopped");
+  streams_with_stopped_processes(&f, at("/stopped.{table}"), 3);
+  is_complete(&f, "stopped", "stock");
+  streams_repeat_at_most(&f, "stock", 0);
+  is_complete(&f, "stopped", "ledger");
+  fixture_end(&f);
+}
+
 static void forget_client(void) {
   natsConnection_Close(connection);
 }

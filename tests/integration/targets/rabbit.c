@@ -171,6 +171,33 @@ Test(rabbit, a_killed_broker_loses_and_reorders_nothing) {
   fixture_end(&f);
 }
 
+Test(rabbit, broker_and_process_that_are_killed_together_lose_and_reorder_nothing) {
+  struct fixture f;
+  begin_server(false);
+  make_queue("stock", "all_killed", "public.stock", 0);
+  make_queue("ledger", "all_killed", "public.ledger", 0);
+  drop_client();
+  fixture_begin(&f, "rabbit_all_killed");
+  streams_with_all_killed(&f, at("/all_killed"), &server, 2);
+  is_complete(&f, "stock", "stock");
+  streams_repeat_at_most(&f, "stock", 2 * STREAMS_IN_HAND);
+  is_complete(&f, "ledger", "ledger");
+  fixture_end(&f);
+}
+
+Test(rabbit, processes_that_are_stopped_for_longer_than_their_lease_lose_and_reorder_nothing) {
+  struct fixture f;
+  begin_server(true);
+  make_queue("stopped.stock", "stopped", "public.stock", 0);
+  make_queue("stopped.ledger", "stopped", "public.ledger", 0);
+  fixture_begin(&f, "rabbit_stopped");
+  streams_with_stopped_processes(&f, at("/stopped"), 3);
+  is_complete(&f, "stopped.stock", "stock");
+  streams_repeat_at_most(&f, "stock", 3 * STREAMS_IN_HAND);
+  is_complete(&f, "stopped.ledger", "ledger");
+  fixture_end(&f);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------------- */
 
 Test(rabbit, what_is_routed_nowhere_is_refused_alone) {

@@ -109,6 +109,29 @@ Test(redis, a_killed_server_loses_and_reorders_nothing) {
   fixture_end(&f);
 }
 
+Test(redis, server_and_process_that_are_killed_together_lose_and_reorder_nothing) {
+  struct fixture f;
+  begin_server(false);
+  fixture_begin(&f, "redis_all_killed");
+  streams_with_all_killed(&f, at(""), &server, 4);
+  is_complete(&f, "public.stock", "stock");
+  streams_repeat_at_most(&f, "stock", 4 * STREAMS_IN_HAND);
+  is_complete(&f, "public.ledger", "ledger");
+  fixture_end(&f);
+}
+
+/* Who has lost its lanes adds nothing, not even once more: their new holder has been at the server. */
+Test(redis, processes_that_are_stopped_for_longer_than_their_lease_lose_and_reorder_nothing) {
+  struct fixture f;
+  begin_server(true);
+  fixture_begin(&f, "redis_stopped");
+  streams_with_stopped_processes(&f, at("/redis_stopped.{table}"), 3);
+  is_complete(&f, "redis_stopped.public.stock", "stock");
+  streams_repeat_at_most(&f, "stock", 3 * STREAMS_IN_HAND);
+  is_complete(&f, "redis_stopped.public.ledger", "ledger");
+  fixture_end(&f);
+}
+
 static void let_an_empty_server_take_over(struct fixture *f) {
   (void)f;
   served_exchange(&server);
