@@ -19,9 +19,9 @@ declare
       "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
-      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
-      "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due", "queue_all_documents",
-      "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
+      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due",
+      "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
       "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{

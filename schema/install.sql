@@ -231,6 +231,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/hash_method.sql
 \ir ../triggers/key_is_unique.sql
 \ir ../triggers/is_present.sql
+\ir ../triggers/rows_with_key.sql
+\ir ../triggers/shared_key.sql
+\ir ../triggers/is_undecided.sql
 \ir ../triggers/note_follower.sql
 \ir ../triggers/take_follower.sql
 \ir ../triggers/column_states.sql
@@ -247,6 +250,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/system_column.sql
 \ir ../triggers/nesting_statements.sql
 \ir ../triggers/rekeyed_expression.sql
+\ir ../triggers/is_heir.sql
 \ir ../triggers/foreign_table.sql
 \ir ../triggers/trigger_body.sql
 \ir ../triggers/may_be_large.sql
@@ -288,6 +292,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/mask_by_number.sql
 \ir ../triggers/lock_tables.sql
 \ir ../triggers/filter_expression.sql
+\ir ../triggers/condition_on_old.sql
 \ir ../triggers/wanted_triggers.sql
 \ir ../triggers/trigger_setting.sql
 \ir ../triggers/triggers_to_create.sql
@@ -297,6 +302,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/triggers_to_drop.sql
 \ir ../triggers/detach_triggers.sql
 \ir ../triggers/filter_state.sql
+\ir ../triggers/drop_left_over.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql

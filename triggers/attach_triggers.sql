@@ -1,14 +1,15 @@
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
 --             (rowrelay.begin_log).
--- Parameters: capture; anew: drop the existing triggers first, because their conditions changed; how long to try for
---             the locks
+-- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
+--             try for the locks
 -- Result:     number of triggers created or enabled again
 -- Errors:     as for rowrelay.lock_tables()
-create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval)
+create or replace function rowrelay.attach_triggers(capture rowrelay.capture, is_new boolean, patience interval)
   returns integer
 language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
 declare
+  anew       boolean;
   tables     regclass[] := rowrelay.captured_tables(capture);
   locked     regclass[];
   statements text[];
@@ -18,12 +19,12 @@ declare
   was_cut    boolean;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
-  anew := anew or exists (select from rowrelay.other_triggers(capture, tables))
+  anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
           or rowrelay.has_surplus_triggers(capture, tables);
   was_cut := rowrelay.has_lost_triggers(capture, tables);
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
-    from rowrelay.triggers_to_create(capture, tables, anew) w;
+    from rowrelay.triggers_to_create(capture, tables, anew, is_new) w;
   locked := locked || array(select t.relation from rowrelay.triggers_to_set(capture, tables) t);
   if cardinality(locked) = 0 then
     return 0;

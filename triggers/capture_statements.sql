@@ -20,6 +20,7 @@ declare
   delivers   rowrelay.target;
   into_table text;
   anew       boolean;
+  is_new     boolean;
   statements text[] := '{}';
 begin
   begin
@@ -40,7 +41,8 @@ begin
               rowrelay.last_change_id())
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
-    anew := was.id is not null and was.row_filter is distinct from capture.row_filter
+    is_new := was.id is not null and was.row_filter is distinct from capture.row_filter;
+    anew := is_new
             or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)))
             or rowrelay.has_surplus_triggers(capture, rowrelay.captured_tables(capture));
     statements := statements || rowrelay.trigger_function(capture);
@@ -49,9 +51,10 @@ begin
                                           from rowrelay.triggers_to_drop(capture) as t);
     end if;
     statements := statements
-      || array(select t.statement from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t)
+      || array(select t.statement
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew, is_new) t)
       || array(select rowrelay.trigger_setting(t.relation, t.name, t.state)
-                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew, is_new) t
                 where t.state <> 'O')
       || array(select t.statement from rowrelay.triggers_to_set(capture, rowrelay.captured_tables(capture)) t
                 where not anew);

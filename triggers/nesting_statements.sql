@@ -145,10 +145,15 @@ begin
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
-           '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
-    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) '
-           'tg_relid and %s);', name, rowrelay.same_key(capture, 't', 'new'),
-           rowrelay.same_row_type('t.*', 'new.*')),
+    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and not '
+           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+           capture.relation::oid),
+    -- a child may lack a unique index
+    format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
+           'tg_relid or t.ctid operator(pg_catalog.<>) %s) and %s)%s;', name, rowrelay.same_key(capture, 't', 'new'),
+           new_ctid, rowrelay.same_row_type('t.*', 'new.*'),
+           case when is_filtered then
+             format(' and rowrelay.rows_with_key(%s, key) is distinct from 1', capture.id) end),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
@@ -205,8 +210,8 @@ begin
            '    end if;',
     case when has_children then concat_ws(E'\n',
            '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance '
-           'child, or the table itself, has a row with its key'');', capture.id),
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, '
+           'rowrelay.shared_key());', capture.id),
            '      return null;',
            '    end if;') end,
            '  end if;');

@@ -63,9 +63,7 @@ begin
     is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
-      execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,
-                     rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
-         into is_double using before_row, after_row, relation;
+      is_double := rowrelay.rows_with_key(capture_id, new_key) > 1;
     end if;
     select i.* into old_row, new_row, caveat
       from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
@@ -123,8 +121,7 @@ begin
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
-                                new_hash, null, null,
-                                'another inheritance child, or the parent table itself, has a row with the same key');
+                                new_hash, null, null, rowrelay.shared_key());
   else
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
                                 new_key, new_hash,

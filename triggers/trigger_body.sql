@@ -144,8 +144,10 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
-           'errcode = ''insufficient_privilege'';'),
+    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
+           '    raise exception ''table % is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
+           'errcode = ''insufficient_privilege'';' else
+           '    return null;' end,
            '  end if;') end,
            '  begin',
     case when own_words is not null then

@@ -8,6 +8,6 @@ language sql as $$
   select o.relation, rowrelay.trigger_setting(o.relation, o.name, coalesce(w.state, 'A'))
     from rowrelay.triggers_on(capture, tables) o
     -- partitions have copies of their table's triggers
-    left join rowrelay.wanted_triggers(capture) w on w.relation = o.relation and w.name = o.name
+    left join rowrelay.wanted_triggers(capture, false) w on w.relation = o.relation and w.name = o.name
    where o.relation = any (tables) and o.state <> coalesce(w.state, 'A')
 $$;

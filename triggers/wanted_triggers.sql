@@ -2,11 +2,13 @@
 --             every partition, because PostgreSQL does not create that one for partitions. Their names begin with ! so
 --             that they fire before the table's own triggers, which may change the row again: an earlier write must be
 --             captured first.
--- Parameters: capture
+-- Parameters: capture; is_new: whether its row filter is another one than that of the triggers that there are. Else
+--             their condition is taken: the capture's text may name columns that were renamed since.
 -- Result:     table; trigger name; CREATE TRIGGER statement; state: A: always enabled; O: as usual; R: only under
 --             session_replication_role = replica; D: never, see rowrelay.stand_alone()
-create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
-                                                    out statement text, out state "char") returns setof record
+create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, is_new boolean, out relation regclass,
+                                                    out name text, out statement text, out state "char")
+returns setof record
 language plpgsql as $$
 declare
   old_passes text;
@@ -14,7 +16,15 @@ declare
   by_statement constant boolean := rowrelay.is_by_statement(capture);
   has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
 begin
-  if capture.row_filter is not null then
+  if not is_new and rowrelay.filter_state(capture) is not null then
+    begin
+      new_passes := rowrelay.filter_condition(capture);
+      old_passes := rowrelay.condition_on_old(new_passes);
+    exception when object_not_in_prerequisite_state then
+      null; -- another trigger has taken the place of rowrelay's
+    end;
+  end if;
+  if capture.row_filter is not null and new_passes is null then
     old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
     new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
   end if;

@@ -188,6 +188,9 @@ comment on column rowrelay.capture.per is
   'what its triggers are wanted for: row, or statement; a table that cannot be captured by statement has row triggers '
   'all the same, see rowrelay.statement_obstacle()';
 drop function if exists rowrelay.wanted_triggers(rowrelay.capture);
+drop function if exists rowrelay.triggers_to_create(rowrelay.capture, regclass[], boolean);
+drop function if exists rowrelay.attach_triggers(rowrelay.capture, boolean, interval); -- a parameter has another name
+drop function if exists rowrelay.lacking_triggers(); -- it gives one value more now
 
 alter table rowrelay.route
   add column create_like text not null default 'minimal',

@@ -35,7 +35,7 @@ static const char *const REPLAY =
     "  insert into replay.seen values (c.id, 0) on conflict do nothing;"
     "  for ch in select x.* from rowrelay.change x join replay.seen s on s.capture = c.id "
     "            where x.capture = c.id and x.id > s.id and x.op not in ('r', 'b') order by x.id loop"
-    "    if ch.caveat ->> 'problem' like '%has a row with its key' then"
+    "    if ch.caveat ->> 'problem' like '%has the same key' then"
     "      insert into replay.listed values (c.id); return null; end if;"
     "    if ch.caveat ->> 'problem' is not null then return format('change %s: %s', ch.id, ch.caveat ->> 'problem'); "
     "end if;"
@@ -192,7 +192,7 @@ static bool is_mirrored(struct retold *retold, char *problem) {
   /* A table whose rows cannot all arrive is listed. */
   sql(f->at_source, "insert into replay.listed select distinct c.id from rowrelay.errors e join rowrelay.capture c on "
                     "c.relation = e.relation and c.released_at is null where concat(e.message, ' ', e.detail) ~ "
-                    "'has a row with its key|in the target has no column .*, but no longer has'");
+                    "'has the same key|in the target has no column .*, but no longer has'");
   const char *refused =
       ask(f->at_source, "select format('%%s %%s of %%s: %%s %%s', e.op, e.key, e.relation, e.message, e.detail) from "
                         "rowrelay.errors e where e.relation not in (select c.relation from replay.listed l join "

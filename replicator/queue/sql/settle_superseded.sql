@@ -16,6 +16,7 @@ with delivered as materialized (
      and f.change_id < d.id and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
    where d.key is not null
      and not exists (select from rowrelay.shape s where s.capture = f.capture and s.begins and s.from_id >= f.change_id)
+     and not rowrelay.is_undecided(d.capture, d.key, d.id)
      and case when f.key = d.key then true
               when d.hash is null then false
               else coalesce(rowrelay.is_same_key(d.capture, f.key, d.key), false) end

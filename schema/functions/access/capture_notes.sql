@@ -17,6 +17,9 @@ begin
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then
                        'a partition has no truncate trigger yet'
+                     when cardinality(l.left_over) > 0 then
+                       'maintenance will drop its triggers from tables that no longer belong to it: '
+                         || array_to_string(l.left_over, ', ')
                      when exists (select from unnest(c.key_columns) as k(number)
                                    where not exists (select from pg_attribute a
                                                       where a.attrelid = c.relation and a.attnum = k.number

@@ -1,10 +1,11 @@
 -- Purpose:    lists captured tables that lack triggers, because these were dropped or disabled, or a partition or child
---             is new. One query for all: one by one, thousands of tables would take seconds.
+--             is new; or whose triggers are on tables that no longer belong to them. One query for all: one by one,
+--             thousands of tables would take seconds.
 -- Result:     capture; whether a trigger for rows or statements is missing, or one too many; whether one for TRUNCATE
---             is missing. No row for a capture
+--             is missing; tables that have its triggers and no longer belong to it, or null. No row for a capture
 --             that has all triggers, or whose table is gone.
 create or replace function rowrelay.lacking_triggers()
-  returns table (capture integer, for_rows boolean, for_truncates boolean)
+  returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
 -- resets the planner settings of processes, which suit only the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
   set enable_hashjoin = on
@@ -41,10 +42,25 @@ begin
                            and a.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
         left join present s on s.relation = m.relation and s.function = 'capture_truncate' and s.state = 'A'
                            and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
+    ), surplus as (
+      select c.id as capture, p.relation
+        from rowrelay.capture c
+        join present p on p.function in ('capture_' || c.id, rowrelay.statement_name(c.id))
+       where c.released_at is null
+      union
+      select c.id, p.relation
+        from rowrelay.capture c
+        join present p on p.argument = convert_to(c.id::text, 'UTF8') || E'\\x00'::bytea
+       where c.released_at is null
+      except
+      select m.capture, m.relation from member m
     )
-    select l.capture, bool_or(l.rows), bool_or(l.truncates)
-      from lacking l
-     group by l.capture
-    having bool_or(l.rows) or bool_or(l.truncates);
+    select u.capture, coalesce(bool_or(u.rows), false), coalesce(bool_or(u.truncates), false),
+           array_agg(u.relation::regclass order by u.relation) filter (where u.relation is not null)
+      from (select l.capture, l.rows, l.truncates, null::oid as relation from lacking l
+            union all
+            select s.capture, false, false, s.relation from surplus s) as u
+     group by u.capture
+    having bool_or(u.rows) or bool_or(u.truncates) or count(u.relation) > 0;
 end
 $$;

@@ -12,6 +12,8 @@ declare
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
+  lacking  record;
+  busy     integer[] := '{}';
   -- whether nobody else changes captures or targets until this transaction ends
   may_change boolean;
 begin
@@ -52,10 +54,34 @@ begin
     problems := problems || format('changes that wait behind nothing could not be queued again: %s', sqlerrm);
   end;
 
+  -- before functions are replaced: one that knows of no children would take a former child's rows for the table's
+  begin
+    for lacking in
+      select l.* from rowrelay.lacking_triggers() as l where may_change and l.left_over is not null
+       order by random() limit most
+    loop
+      begin
+        select c.* into capture from rowrelay.capture c where c.id = lacking.capture for update skip locked;
+        if found then
+          perform rowrelay.drop_left_over(capture, lacking.left_over, '0 s');
+          return next format('table %s: triggers dropped from tables that no longer belong to it: %s', capture.relation,
+                             array_to_string(lacking.left_over, ', '));
+        end if;
+      exception when others then
+        busy := busy || lacking.capture;
+        problems := problems || format('table %s: its triggers could not be dropped from tables that no longer '
+                                       'belong to it (%s): %s', capture.relation, array_to_string(lacking.left_over, ', '), sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('triggers of tables that no longer belong to another could not be found: %s',
+                                   sqlerrm);
+  end;
+
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where may_change and c.id = any (array(select k.id
+       where may_change and c.id <> all (busy) and c.id = any (array(select k.id
                                  from rowrelay.column_states(array(select a.id from rowrelay.capture a
                                                                    where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
@@ -88,9 +114,13 @@ begin
     for capture in
       select c.* from rowrelay.capture c
        where may_change
-         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
+         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l
+                                where l.for_rows or l.for_truncates order by random() limit most))
          for update skip locked
     loop
+      -- until its function knows of children, it would capture their own columns
+      continue when rowrelay.has_children(capture.relation)
+                and capture.column_state is distinct from rowrelay.column_state(capture);
       begin
         -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);

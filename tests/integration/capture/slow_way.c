@@ -182,7 +182,7 @@ Test(slow_way, a_column_added_to_a_parent_arrives_exactly_from_parent_and_childr
       "insert into it values (3, 'null', '[0:0]={1}'); insert into it_child values (4, 7, 'null', '[5:6]={1,2}');"
       "update it set j = 'null' where id < 3; insert into it_child values (3, 1, '1')");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(caveat ->> 'problem', ', ') from rowrelay.change"),
-                   "another inheritance child, or the parent table itself, has a row with the same key");
+                   "another row of the table, or of its inheritance children, has the same key");
   sql(session, "delete from it_child where id = 3");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   PQfinish(session);

@@ -963,6 +963,9 @@ comment on column rowrelay.capture.per is
   'what its triggers are wanted for: row, or statement; a table that cannot be captured by statement has row triggers '
   'all the same, see rowrelay.statement_obstacle()';
 drop function if exists rowrelay.wanted_triggers(rowrelay.capture);
+drop function if exists rowrelay.triggers_to_create(rowrelay.capture, regclass[], boolean);
+drop function if exists rowrelay.attach_triggers(rowrelay.capture, boolean, interval); -- a parameter has another name
+drop function if exists rowrelay.lacking_triggers(); -- it gives one value more now
 
 alter table rowrelay.route
   add column create_like text not null default 'minimal',
@@ -4437,6 +4440,8 @@ declare
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
+  lacking  record;
+  busy     integer[] := '{}';
   -- whether nobody else changes captures or targets until this transaction ends
   may_change boolean;
 begin
@@ -4477,10 +4482,34 @@ begin
     problems := problems || format('changes that wait behind nothing could not be queued again: %s', sqlerrm);
   end;
 
+  -- before functions are replaced: one that knows of no children would take a former child's rows for the table's
+  begin
+    for lacking in
+      select l.* from rowrelay.lacking_triggers() as l where may_change and l.left_over is not null
+       order by random() limit most
+    loop
+      begin
+        select c.* into capture from rowrelay.capture c where c.id = lacking.capture for update skip locked;
+        if found then
+          perform rowrelay.drop_left_over(capture, lacking.left_over, '0 s');
+          return next format('table %s: triggers dropped from tables that no longer belong to it: %s', capture.relation,
+                             array_to_string(lacking.left_over, ', '));
+        end if;
+      exception when others then
+        busy := busy || lacking.capture;
+        problems := problems || format('table %s: its triggers could not be dropped from tables that no longer '
+                                       'belong to it (%s): %s', capture.relation, array_to_string(lacking.left_over, ', '), sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('triggers of tables that no longer belong to another could not be found: %s',
+                                   sqlerrm);
+  end;
+
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where may_change and c.id = any (array(select k.id
+       where may_change and c.id <> all (busy) and c.id = any (array(select k.id
                                  from rowrelay.column_states(array(select a.id from rowrelay.capture a
                                                                    where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
@@ -4513,9 +4542,13 @@ begin
     for capture in
       select c.* from rowrelay.capture c
        where may_change
-         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
+         and c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l
+                                where l.for_rows or l.for_truncates order by random() limit most))
          for update skip locked
     loop
+      -- until its function knows of children, it would capture their own columns
+      continue when rowrelay.has_children(capture.relation)
+                and capture.column_state is distinct from rowrelay.column_state(capture);
       begin
         -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
@@ -6420,6 +6453,54 @@ exception when others then
   return false;
 end
 $$;
+-- Purpose:    counts the captured rows that have a key now, up to two
+-- Parameters: capture id; key as the log has it
+-- Result:     null: unknown
+create or replace function rowrelay.rows_with_key(capture_id integer, key text) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
+set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off as $$
+declare
+  capture rowrelay.capture;
+  n       bigint;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  if row_security_active(capture.relation) then
+    return null;
+  end if;
+  execute format('select count(*) from (select from %s as new, %s where %s limit 2) as u', capture.relation,
+                 rowrelay.parsed_keys(capture, 'array[$1]'),
+                 concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+     into n using key;
+  return n;
+exception when others then
+  return null;
+end
+$$;
+-- Purpose:    why a change cannot be captured whose row shares its key with another one
+create or replace function rowrelay.shared_key() returns text
+language sql immutable as $$
+  select 'another row of the table, or of its inheritance children, has the same key'::pg_catalog.text
+$$;
+-- Purpose:    whether a target may lack a row after it got a change of its key, because rows of a table and of its
+--             inheritance children share the key, or shared it: what was refused of that key stays listed until the
+--             target has what is in the table. A change says nothing of the other rows.
+-- Parameters: capture; key as the log has it; the delivered change
+-- Result:     false at once for a table without inheritance children
+create or replace function rowrelay.is_undecided(capture_id integer, key text, change_id bigint) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  n          bigint;
+  is_deleted boolean;
+begin
+  if not exists (select from rowrelay.capture c where c.id = capture_id and rowrelay.has_children(c.relation)) then
+    return false;
+  end if;
+  n := rowrelay.rows_with_key(capture_id, key);
+  select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
+  return n is null or n > 1 or (n = 1) is not distinct from is_deleted;
+end
+$$;
 -- Purpose:    records which change removed a row version that this transaction had made itself, in a table without a
 --             key. The change that made the version may be captured later: then the two cancel each other, and
 --             rowrelay.take_follower() removes them.
@@ -6992,9 +7073,7 @@ begin
     is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
-      execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,
-                     rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
-         into is_double using before_row, after_row, relation;
+      is_double := rowrelay.rows_with_key(capture_id, new_key) > 1;
     end if;
     select i.* into old_row, new_row, caveat
       from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
@@ -7052,8 +7131,7 @@ begin
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
-                                new_hash, null, null,
-                                'another inheritance child, or the parent table itself, has a row with the same key');
+                                new_hash, null, null, rowrelay.shared_key());
   else
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
                                 new_key, new_hash,
@@ -7082,6 +7160,9 @@ begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   if row_security_active(capture.relation) then
     raise exception 'row-level security hides the row from role %', current_user;
+  end if;
+  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key) > 1 then
+    raise exception '%', rowrelay.shared_key();
   end if;
   select * into strict images from rowrelay.image_expression(capture);
   select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
@@ -7270,10 +7351,15 @@ begin
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
-           '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
-    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) '
-           'tg_relid and %s);', name, rowrelay.same_key(capture, 't', 'new'),
-           rowrelay.same_row_type('t.*', 'new.*')),
+    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and not '
+           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+           capture.relation::oid),
+    -- a child may lack a unique index
+    format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
+           'tg_relid or t.ctid operator(pg_catalog.<>) %s) and %s)%s;', name, rowrelay.same_key(capture, 't', 'new'),
+           new_ctid, rowrelay.same_row_type('t.*', 'new.*'),
+           case when is_filtered then
+             format(' and rowrelay.rows_with_key(%s, key) is distinct from 1', capture.id) end),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
@@ -7330,8 +7416,8 @@ begin
            '    end if;',
     case when has_children then concat_ws(E'\n',
            '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance '
-           'child, or the table itself, has a row with its key'');', capture.id),
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, '
+           'rowrelay.shared_key());', capture.id),
            '      return null;',
            '    end if;') end,
            '  end if;');
@@ -7372,18 +7458,40 @@ begin
       join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped);
 end
 $$;
--- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture: the owner of a
+-- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps its
+--             triggers until maintenance drops them, and its rows are not the parent's any more.
+-- Parameters: the two tables
+-- Result:     false also for the parent itself
+create or replace function rowrelay.is_heir(relation oid, parent oid) returns boolean
+language plpgsql stable as $$
+begin
+  return exists (select from pg_catalog.pg_inherits i
+                  where i.inhrelid operator(pg_catalog.=) relation and i.inhparent operator(pg_catalog.=) parent)
+    or exists (select from pg_catalog.pg_inherits i
+                where i.inhrelid operator(pg_catalog.=) relation and rowrelay.is_heir(i.inhparent, parent));
+end
+$$;
+-- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture. The owner of a
 --             partitioned table needs the right to execute it (rowrelay.trigger_grants), and could attach it to another
+--             one; a child that no longer inherits has its triggers until maintenance drops them.
 -- Parameters: capture
--- Result:     a condition; null for a table that is not partitioned
+-- Result:     a condition; null for a table that stands alone
 create or replace function rowrelay.foreign_table(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 begin
   return (
-    select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
-                  ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
-                  rowrelay.captured_tables(capture)::oid[], c.oid)
-      from pg_class c where c.oid = capture.relation and c.relkind = 'p');
+    select case when c.relkind = 'p'
+                then format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
+                            ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                            rowrelay.captured_tables(capture)::oid[], c.oid)
+                when rowrelay.has_children(capture.relation)
+                     or exists (select from pg_depend d join pg_trigger t on t.oid = d.objid
+                                 where d.classid = 'pg_trigger'::regclass and d.refclassid = 'pg_proc'::regclass
+                                   and d.refobjid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
+                                   and t.tgrelid <> c.oid)
+                then format('tg_relid operator(pg_catalog.<>) %1$s::pg_catalog.oid'
+                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)', c.oid) end
+      from pg_class c where c.oid = capture.relation);
 end
 $$;
 -- Purpose:    returns the body of a function that captures any change of a row of a table: of the function that the
@@ -7532,8 +7640,10 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
-           'errcode = ''insufficient_privilege'';'),
+    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
+           '    raise exception ''table % is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
+           'errcode = ''insufficient_privilege'';' else
+           '    return null;' end,
            '  end if;') end,
            '  begin',
     case when own_words is not null then
@@ -8453,6 +8563,7 @@ begin
   if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
      or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
      or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
+     or rowrelay.foreign_table(capture) is not null
      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
                  where s.capture = capture.id and t.dropped_at is null)
      or exists (select from rowrelay.image_columns(capture) as i
@@ -9132,15 +9243,26 @@ begin
   return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
 end
 $$;
+-- Purpose:    returns the condition of a trigger on its new row as one on its old row
+-- Parameters: condition, as PostgreSQL prints it
+-- Result:     the condition with old. for new. wherever that is not within quotes
+create or replace function rowrelay.condition_on_old(condition text) returns text
+language sql immutable as $$
+  select string_agg(case when left(m.piece[1], 1) in ('''', '"') then m.piece[1]
+                         else regexp_replace(m.piece[1], E'\\mnew\\.', 'old.', 'g') end, '' order by m.place)
+    from regexp_matches(condition, '''(?:[^'']|'''')*''|"(?:[^"]|"")*"|[^''"]+', 'g') with ordinality as m(piece, place)
+$$;
 -- Purpose:    returns the triggers that a capture needs: on the table, on its inheritance children, and for TRUNCATE on
 --             every partition, because PostgreSQL does not create that one for partitions. Their names begin with ! so
 --             that they fire before the table's own triggers, which may change the row again: an earlier write must be
 --             captured first.
--- Parameters: capture
+-- Parameters: capture; is_new: whether its row filter is another one than that of the triggers that there are. Else
+--             their condition is taken: the capture's text may name columns that were renamed since.
 -- Result:     table; trigger name; CREATE TRIGGER statement; state: A: always enabled; O: as usual; R: only under
 --             session_replication_role = replica; D: never, see rowrelay.stand_alone()
-create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
-                                                    out statement text, out state "char") returns setof record
+create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, is_new boolean, out relation regclass,
+                                                    out name text, out statement text, out state "char")
+returns setof record
 language plpgsql as $$
 declare
   old_passes text;
@@ -9148,7 +9270,15 @@ declare
   by_statement constant boolean := rowrelay.is_by_statement(capture);
   has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
 begin
-  if capture.row_filter is not null then
+  if not is_new and rowrelay.filter_state(capture) is not null then
+    begin
+      new_passes := rowrelay.filter_condition(capture);
+      old_passes := rowrelay.condition_on_old(new_passes);
+    exception when object_not_in_prerequisite_state then
+      null; -- another trigger has taken the place of rowrelay's
+    end;
+  end if;
+  if capture.row_filter is not null and new_passes is null then
     old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
     new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
   end if;
@@ -9207,14 +9337,15 @@ language sql stable as $$
                            else 'disable' end, name)
 $$;
 -- Purpose:    lists the triggers that a capture needs and its tables lack
--- Parameters: capture; its tables; anew: whether the existing ones will be dropped
+-- Parameters: capture; its tables; anew: whether the existing ones will be dropped; is_new: as for
+--             rowrelay.wanted_triggers()
 -- Result:     table, trigger name, CREATE TRIGGER statement; the state it is to have
 create or replace function rowrelay.triggers_to_create(capture rowrelay.capture, tables regclass[], anew boolean,
-                                                       out relation regclass, out name text, out statement text,
-                                                       out state "char")
+                                                       is_new boolean, out relation regclass, out name text,
+                                                       out statement text, out state "char")
 returns setof record language sql as $$
   select w.relation, w.name, w.statement, w.state
-    from rowrelay.wanted_triggers(capture) w
+    from rowrelay.wanted_triggers(capture, is_new) w
    where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
                              and o.name = w.name)
 $$;
@@ -9228,7 +9359,7 @@ language sql as $$
   select o.relation, rowrelay.trigger_setting(o.relation, o.name, coalesce(w.state, 'A'))
     from rowrelay.triggers_on(capture, tables) o
     -- partitions have copies of their table's triggers
-    left join rowrelay.wanted_triggers(capture) w on w.relation = o.relation and w.name = o.name
+    left join rowrelay.wanted_triggers(capture, false) w on w.relation = o.relation and w.name = o.name
    where o.relation = any (tables) and o.state <> coalesce(w.state, 'A')
 $$;
 -- Purpose:    whether a table has triggers by which it is captured by statement, although it is captured by row
@@ -9301,17 +9432,37 @@ language sql stable as $$
    where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
      and t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
 $$;
+-- Purpose:    drops the triggers of a capture from tables that no longer belong to it: children that no longer inherit,
+--             detached partitions
+-- Parameters: capture; the tables; how long to try for their locks
+-- Errors:     as for rowrelay.lock_tables()
+create or replace function rowrelay.drop_left_over(capture rowrelay.capture, tables regclass[], patience interval)
+  returns void
+language plpgsql as $$
+declare
+  doomed record;
+begin
+  perform rowrelay.lock_tables(tables, 'access exclusive', patience);
+  for doomed in
+    select t.relation, t.name from rowrelay.triggers_on(capture, tables) t
+     where not t.is_copy and t.relation <> all (rowrelay.captured_tables(capture))
+  loop
+    execute format('drop trigger %I on %s', doomed.name, doomed.relation);
+  end loop;
+end
+$$;
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
 --             (rowrelay.begin_log).
--- Parameters: capture; anew: drop the existing triggers first, because their conditions changed; how long to try for
---             the locks
+-- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
+--             try for the locks
 -- Result:     number of triggers created or enabled again
 -- Errors:     as for rowrelay.lock_tables()
-create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval)
+create or replace function rowrelay.attach_triggers(capture rowrelay.capture, is_new boolean, patience interval)
   returns integer
 language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
 declare
+  anew       boolean;
   tables     regclass[] := rowrelay.captured_tables(capture);
   locked     regclass[];
   statements text[];
@@ -9321,12 +9472,12 @@ declare
   was_cut    boolean;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
-  anew := anew or exists (select from rowrelay.other_triggers(capture, tables))
+  anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
           or rowrelay.has_surplus_triggers(capture, tables);
   was_cut := rowrelay.has_lost_triggers(capture, tables);
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
-    from rowrelay.triggers_to_create(capture, tables, anew) w;
+    from rowrelay.triggers_to_create(capture, tables, anew, is_new) w;
   locked := locked || array(select t.relation from rowrelay.triggers_to_set(capture, tables) t);
   if cardinality(locked) = 0 then
     return 0;
@@ -9700,6 +9851,7 @@ declare
   delivers   rowrelay.target;
   into_table text;
   anew       boolean;
+  is_new     boolean;
   statements text[] := '{}';
 begin
   begin
@@ -9720,7 +9872,8 @@ begin
               rowrelay.last_change_id())
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
-    anew := was.id is not null and was.row_filter is distinct from capture.row_filter
+    is_new := was.id is not null and was.row_filter is distinct from capture.row_filter;
+    anew := is_new
             or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)))
             or rowrelay.has_surplus_triggers(capture, rowrelay.captured_tables(capture));
     statements := statements || rowrelay.trigger_function(capture);
@@ -9729,9 +9882,10 @@ begin
                                           from rowrelay.triggers_to_drop(capture) as t);
     end if;
     statements := statements
-      || array(select t.statement from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t)
+      || array(select t.statement
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew, is_new) t)
       || array(select rowrelay.trigger_setting(t.relation, t.name, t.state)
-                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew, is_new) t
                 where t.state <> 'O')
       || array(select t.statement from rowrelay.triggers_to_set(capture, rowrelay.captured_tables(capture)) t
                 where not anew);
@@ -16239,12 +16393,13 @@ begin
 end
 $$;
 -- Purpose:    lists captured tables that lack triggers, because these were dropped or disabled, or a partition or child
---             is new. One query for all: one by one, thousands of tables would take seconds.
+--             is new; or whose triggers are on tables that no longer belong to them. One query for all: one by one,
+--             thousands of tables would take seconds.
 -- Result:     capture; whether a trigger for rows or statements is missing, or one too many; whether one for TRUNCATE
---             is missing. No row for a capture
+--             is missing; tables that have its triggers and no longer belong to it, or null. No row for a capture
 --             that has all triggers, or whose table is gone.
 create or replace function rowrelay.lacking_triggers()
-  returns table (capture integer, for_rows boolean, for_truncates boolean)
+  returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
 -- resets the planner settings of processes, which suit only the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
   set enable_hashjoin = on
@@ -16281,11 +16436,26 @@ begin
                            and a.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
         left join present s on s.relation = m.relation and s.function = 'capture_truncate' and s.state = 'A'
                            and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
+    ), surplus as (
+      select c.id as capture, p.relation
+        from rowrelay.capture c
+        join present p on p.function in ('capture_' || c.id, rowrelay.statement_name(c.id))
+       where c.released_at is null
+      union
+      select c.id, p.relation
+        from rowrelay.capture c
+        join present p on p.argument = convert_to(c.id::text, 'UTF8') || E'\\x00'::bytea
+       where c.released_at is null
+      except
+      select m.capture, m.relation from member m
     )
-    select l.capture, bool_or(l.rows), bool_or(l.truncates)
-      from lacking l
-     group by l.capture
-    having bool_or(l.rows) or bool_or(l.truncates);
+    select u.capture, coalesce(bool_or(u.rows), false), coalesce(bool_or(u.truncates), false),
+           array_agg(u.relation::regclass order by u.relation) filter (where u.relation is not null)
+      from (select l.capture, l.rows, l.truncates, null::oid as relation from lacking l
+            union all
+            select s.capture, false, false, s.relation from surplus s) as u
+     group by u.capture
+    having bool_or(u.rows) or bool_or(u.truncates) or count(u.relation) > 0;
 end
 $$;
 -- Purpose:    lists what happened to captured tables and needs attention. One query for all, because status is read
@@ -16307,6 +16477,9 @@ begin
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then
                        'a partition has no truncate trigger yet'
+                     when cardinality(l.left_over) > 0 then
+                       'maintenance will drop its triggers from tables that no longer belong to it: '
+                         || array_to_string(l.left_over, ', ')
                      when exists (select from unnest(c.key_columns) as k(number)
                                    where not exists (select from pg_attribute a
                                                       where a.attrelid = c.relation and a.attnum = k.number
@@ -17089,9 +17262,9 @@ declare
       "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
-      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
-      "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due", "queue_all_documents",
-      "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
+      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due",
+      "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
       "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
