@@ -1,5 +1,5 @@
--- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps its
---             triggers until maintenance drops them, and its rows are not the parent's any more.
+-- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps
+--             its triggers until maintenance drops them, and its rows are not the parent's any more.
 -- Parameters: the two tables
 -- Result:     false also for the parent itself
 create or replace function rowrelay.is_heir(relation oid, parent oid) returns boolean

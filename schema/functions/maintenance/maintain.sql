@@ -70,7 +70,8 @@ begin
       exception when others then
         busy := busy || lacking.capture;
         problems := problems || format('table %s: its triggers could not be dropped from tables that no longer '
-                                       'belong to it (%s): %s', capture.relation, array_to_string(lacking.left_over, ', '), sqlerrm);
+                                       'belong to it (%s): %s', capture.relation,
+                                       array_to_string(lacking.left_over, ', '), sqlerrm);
       end;
     end loop;
   exception when others then

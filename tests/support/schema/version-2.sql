@@ -4498,7 +4498,8 @@ begin
       exception when others then
         busy := busy || lacking.capture;
         problems := problems || format('table %s: its triggers could not be dropped from tables that no longer '
-                                       'belong to it (%s): %s', capture.relation, array_to_string(lacking.left_over, ', '), sqlerrm);
+                                       'belong to it (%s): %s', capture.relation,
+                                       array_to_string(lacking.left_over, ', '), sqlerrm);
       end;
     end loop;
   exception when others then
@@ -7458,8 +7459,8 @@ begin
       join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped);
 end
 $$;
--- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps its
---             triggers until maintenance drops them, and its rows are not the parent's any more.
+-- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps
+--             its triggers until maintenance drops them, and its rows are not the parent's any more.
 -- Parameters: the two tables
 -- Result:     false also for the parent itself
 create or replace function rowrelay.is_heir(relation oid, parent oid) returns boolean
@@ -17264,8 +17265,8 @@ declare
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
       "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due",
-      "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due",
-      "seal_next", "skip_lost_ids", "tick", "writers"]}';
+      "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes",
+      "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
