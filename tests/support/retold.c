@@ -76,7 +76,8 @@ static const char *const REPLAY =
     "create function replay.held(c rowrelay.capture) returns table (place bigint, image text, is_kept bool, key text) "
     "language plpgsql as $$ begin"
     "  return query execute format('select row_number() over (order by new.tableoid, new.ctid), "
-    "(select to_jsonb(x)::text from (select %s) as x), (%s) is true, replay.key_of($1, %s) from %s as new', "
+    "(select to_jsonb(x)::text from (select %s) as x), (%s) is true, replay.key_of($1, (%s)::text collate \"C\") from "
+    "%s as new', "
     "    replay.shown(c), coalesce(rowrelay.filter_condition(c), 'true'), "
     "    rowrelay.key_expression(c.relation, rowrelay.live_key(c), 'new'), c.relation) using c; end $$;"
     /* Where one row is left, a mirror has it, unless what came last was the delete of another one with its key. */
