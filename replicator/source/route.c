@@ -43,6 +43,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .columns = result_text(reply, row, ROUTE_COLUMNS),
         .document = result_bool(reply, row, ROUTE_DOCUMENT),
         .source_columns = result_text(reply, row, ROUTE_SOURCE_COLUMNS),
+        .hidden_columns = result_text(reply, row, ROUTE_HIDDEN_COLUMNS),
         .read_from = PQgetvalue(reply, row, ROUTE_READ_FROM),
         .types = result_text(reply, row, ROUTE_TYPES),
         .parts = result_text(reply, row, ROUTE_PARTS),

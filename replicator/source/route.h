@@ -24,6 +24,7 @@ struct route {
   const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
   const char
       *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
+  const char *hidden_columns; /* the same of those that it has and that are left out; NULL: none */
   const char
       *column_types; /* JSON [{"name", "type"}] of what is captured now, NULL unless option schema; and as above */
   const char *parts; /* JSON [{"kind", "name", "definition"}] of what else a mirror has, NULL unless it is like its

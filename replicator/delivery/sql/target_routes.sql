@@ -1,10 +1,10 @@
 -- What goes to a target: for each capture that was ever routed to it, the table and how its rows are identified, also
 -- when the table was dropped. Columns come with their types, and types that people defined with what it takes to make
--- them in the target; then the names of the columns that the table has now, null when it was dropped, and the captured
--- tables that it is read from: itself, or a document's sources.
+-- them in the target; then the names of the columns that the table has now, null when it was dropped; of those that it
+-- has and that are left out; and the captured tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
---   columns, types, document, source_columns, read_from, column_types, parts
+--   columns, types, document, source_columns, hidden_columns, read_from, column_types, parts
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
        r.into_table,
@@ -32,6 +32,10 @@ select r.capture,
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
              and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep)))
        end as source_columns,
+       (select json_agg(a.attname order by a.attnum)
+          from pg_attribute a
+         where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+           and (a.attname::text = any (i.leave_out) or a.attname::text <> all (i.keep))) as hidden_columns,
        -- what it is read from
        coalesce((select array_agg(distinct rowrelay.full_name(s.relation))
                    from rowrelay.document_source d

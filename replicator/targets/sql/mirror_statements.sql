@@ -3,10 +3,11 @@
 -- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; then the statements.
 -- Their $1 is a JSON array of objects, one for each row.
 -- A column that neither side has now is left out if the rows have all columns that the source has now: it was dropped
--- there since, and not renamed.
+-- there since, and not renamed. So is one that is left out of later rows.
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 --   $5 names of the columns that the source has now, JSON array; null: not known
+--   $6 names of the columns that it has and that are left out now, JSON array; null: none, or not known
 -- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, insert, upsert,
 --   delete_by_key, delete_rows, truncate
 with target as (
@@ -21,6 +22,7 @@ with target as (
          j.name in (select json_array_elements_text($3::json)) as in_key,
          j.name in (select json_array_elements_text($4::json)) as as_text,
          j.name in (select json_array_elements_text($5::json)) as at_source,
+         j.name in (select json_array_elements_text($6::json)) as is_hidden,
          -- equal values of others may differ all the same, as "Ann" and "ann" do in citext: the row gets what it is now
          a.attidentity = ''
          and not (a.atttypid = any ('{int2,int4,int8,oid,uuid,text,varchar,name,bool,bytea,date,timestamp,timestamptz,
@@ -40,7 +42,7 @@ with target as (
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
            filter (where k.writable and (not k.in_key or k.is_spelled)) as assignments,
          string_agg(format('%I', k.name), ', ' order by k.position)
-           filter (where k.attnum is null and not (d.is_whole and not k.at_source)) as missing,
+           filter (where k.attnum is null and not k.is_hidden and not (d.is_whole and not k.at_source)) as missing,
          bool_or(k.at_source) filter (where k.attnum is null) as missing_at_source,
          min(format('%I', k.name)) filter (where k.identity and not k.in_key) as fixed,
          bool_or(k.as_text) as any_text
