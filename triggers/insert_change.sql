@@ -16,7 +16,8 @@ begin
           insert_change.key,
           rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
-          case when problem is not null then json_build_object('problem', problem) else insert_change.caveat end)
+          rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
+                               else insert_change.caveat end))
   returning c.* into added;
   if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)

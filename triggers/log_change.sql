@@ -1,7 +1,8 @@
 -- Purpose:    writes a change to the log and the queue, and wakes sleeping processes: the last step of every generated
 --             trigger function. It is one function for all tables, because a session caches the plans of each function,
 --             some kilobytes for each statement. Nothing in it depends on the session's search_path.
--- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
+-- Parameters: as the columns of rowrelay.change; actor, null: nothing of the session is unusual; lanes: where it is
+--             queued; bytes: size of its images
 -- Result:     true
 create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text,
                                                old_row json,
@@ -14,6 +15,9 @@ declare
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, session_user);
+  if actor is not null then
+    caveat := rowrelay.traced(caveat);
+  end if;
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
   else

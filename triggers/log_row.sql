@@ -16,26 +16,29 @@ declare
   actor   pg_catalog.text;
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user pg_catalog.text := session_user;
+  caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
-  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true), pg_catalog.current_setting('role'))
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
+                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
        operator(pg_catalog.<>) 'none'
   then
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
+    caveat := rowrelay.traced(null);
   end if;
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
   day := rowrelay.partition_day();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
-                               old_row, new_row)
+                               old_row, new_row, caveat)
   values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
           pg_catalog.lower(pg_catalog.left(operation, 1))::pg_catalog."char", key, actor, db_user,
-          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row);
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
   if lanes operator(pg_catalog.=) '{}' then
     return true;
   end if;

@@ -64,7 +64,8 @@ begin
     into known
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)
-                              or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
+                              -- an image that is not of the row as a whole names all its columns
+                              or (rowrelay.image_expression(capture)).image <> 'pg_catalog.row_to_json(new.*)')
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
 

@@ -91,12 +91,12 @@ begin
     'client_addr, old_row, new_row, caveat) '
     'select c.id, pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), %s, %s, c.op::pg_catalog."char", '
     'c.key, %s, %s, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(), c.old_row, c.new_row, '
-    'c.caveat from told as c', given[1], capture.id,
+    'case when %s is null then c.caveat else rowrelay.traced(c.caveat) end from told as c', given[1], capture.id,
     -- as rowrelay.add_change() tells of a key that was given away
     case when is_paired then format('case when c.is_other and c.op operator(pg_catalog.=) ''d'' then coalesce(%1$s, '
                                     'session_user::pg_catalog.text) else %1$s end', given[2])
          else given[2] end,
-    given[3]);
+    given[3], given[2]);
   return concat(
     'with told as materialized (select pg_catalog.nextval(''rowrelay.change_id''::pg_catalog.regclass) as id, ',
     -- as pg_column_size() measures a value that is not packed yet

@@ -6,7 +6,8 @@ language sql stable as $$
   select concat_ws(E'\n',
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true), '
            'pg_catalog.current_setting(''rowrelay.origin'', true),'),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), '
+           'pg_catalog.current_setting(''rowrelay.traceparent'', true), pg_catalog.current_setting(''role'')) '
            'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),

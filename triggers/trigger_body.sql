@@ -132,7 +132,8 @@ begin
            'begin',
            -- one check of all rarely used settings
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), '
+           'pg_catalog.current_setting(''rowrelay.traceparent'', true), pg_catalog.current_setting(''role'')) '
            'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),

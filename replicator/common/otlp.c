@@ -201,11 +201,12 @@ void otlp_metrics_end(struct buffer *json) {
 
 /* ---- spans ----------------------------------------------------------------------------------------------------- */
 
-static void write_id(struct buffer *json, const char *name, const unsigned char *bytes, size_t length) {
+static void write_id(struct buffer *json, const char *name, const unsigned char *bytes, size_t length,
+                     const char *after) {
   buffer_add_format(json, "\"%s\":\"", name);
   for (size_t i = 0; i < length; i++)
     buffer_add_format(json, "%02x", bytes[i]);
-  buffer_add_string(json, "\",");
+  buffer_add_string(json, after);
 }
 
 static bool has_parent(const struct span *span) {
@@ -215,12 +216,24 @@ static bool has_parent(const struct span *span) {
   return false;
 }
 
+static void write_links(struct buffer *json, const struct span *span) {
+  if (span->link_count == 0)
+    return;
+  buffer_add_string(json, ",\"links\":[");
+  for (size_t i = 0; i < span->link_count; i++) {
+    buffer_add_string(json, i == 0 ? "{" : ",{");
+    write_id(json, "traceId", span->links[i].trace, sizeof span->links[i].trace, "\",");
+    write_id(json, "spanId", span->links[i].span, sizeof span->links[i].span, "\"}");
+  }
+  buffer_add_format(json, "],\"droppedLinksCount\":%lld", (long long)span->dropped_links);
+}
+
 static void write_span(struct buffer *json, const struct span *span) {
   buffer_add_string(json, "{");
-  write_id(json, "traceId", span->id.trace, sizeof span->id.trace);
-  write_id(json, "spanId", span->id.span, sizeof span->id.span);
+  write_id(json, "traceId", span->id.trace, sizeof span->id.trace, "\",");
+  write_id(json, "spanId", span->id.span, sizeof span->id.span, "\",");
   if (has_parent(span))
-    write_id(json, "parentSpanId", span->parent, sizeof span->parent);
+    write_id(json, "parentSpanId", span->parent, sizeof span->parent, "\",");
   buffer_add_format(json, "\"name\":\"%s\",\"kind\":%d,", span->name, has_parent(span) ? KIND_INTERNAL : KIND_PRODUCER);
   write_time(json, "startTimeUnixNano", span->began);
   write_time(json, "endTimeUnixNano", span->ended);
@@ -231,7 +244,9 @@ static void write_span(struct buffer *json, const struct span *span) {
   write_count(json, "changes", span->changes);
   write_count(json, "delivered", span->delivered);
   write_count(json, "refused", span->refused);
-  buffer_add_string(json, "],\"status\":{");
+  buffer_add_string(json, "]");
+  write_links(json, span);
+  buffer_add_string(json, ",\"status\":{");
   if (span->error[0] != '\0') {
     buffer_add_format(json, "\"code\":%d,\"message\":", STATUS_ERROR);
     buffer_add_json_string(json, span->error);

@@ -68,6 +68,42 @@ void span_parent_text(const struct span *span, char text[TRACE_PARENT_SIZE]) {
   snprintf(text, TRACE_PARENT_SIZE, "00-%s-%s-01", trace, id);
 }
 
+/* Of a lower-case digit; -1: it is none. */
+static int hex_digit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* False: these are no digits, or nothing but 0. */
+static bool read_hex(const char *text, unsigned char *bytes, size_t length) {
+  int any = 0;
+  for (size_t i = 0; i < length; i++) {
+    int high = hex_digit(text[2 * i]);
+    int low = high >= 0 ? hex_digit(text[2 * i + 1]) : -1;
+    if (low < 0)
+      return false;
+    bytes[i] = (unsigned char)(high << 4 | low);
+    any |= bytes[i];
+  }
+  return any != 0;
+}
+
+bool span_read_parent(const char *text, struct span_id *id) {
+  return strlen(text) == TRACE_PARENT_SIZE - 1 && strncmp(text, "00-", 3) == 0 &&
+         read_hex(text + 3, id->trace, sizeof id->trace) && text[35] == '-' &&
+         read_hex(text + 36, id->span, sizeof id->span) && text[52] == '-' && hex_digit(text[53]) >= 0 &&
+         hex_digit(text[54]) >= 0;
+}
+
+void span_link(struct span *span, const struct span_id *to) {
+  for (size_t i = span->link_count; i > 0; i--)
+    if (memcmp(&span->links[i - 1], to, sizeof *to) == 0)
+      return;
+  if (span->link_count < SPAN_LINKS)
+    span->links[span->link_count++] = *to;
+  else
+    span->dropped_links++;
+}
+
 int64_t span_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

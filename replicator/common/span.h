@@ -14,6 +14,8 @@ struct span_id {
   unsigned char span[8];
 };
 
+#define SPAN_LINKS ((size_t)16)
+
 struct span {
   struct span_id id;
   unsigned char parent[8]; /* all zero: it is the trace's first */
@@ -25,7 +27,10 @@ struct span {
   int64_t changes; /* that it was about; -1: this says nothing of it, here and below */
   int64_t delivered;
   int64_t refused;
-  char error[256]; /* "": none */
+  char error[256];                  /* "": none */
+  struct span_id links[SPAN_LINKS]; /* spans of other traces that led to this one */
+  size_t link_count;
+  int64_t dropped_links; /* for which there was no room */
 };
 
 /* From now on spans are kept. False: out of memory. Once, before threads start. */
@@ -41,6 +46,10 @@ void span_new_part(struct span *span, const struct span *parent);
 /* The span as W3C's header traceparent names it: 00-TRACE-SPAN-01. */
 #define TRACE_PARENT_SIZE 56
 void span_parent_text(const struct span *span, char text[TRACE_PARENT_SIZE]);
+/* The reverse, of version 00; false: it is no such text. */
+bool span_read_parent(const char *text, struct span_id *id);
+/* Adds a link, once. */
+void span_link(struct span *span, const struct span_id *to);
 /* Now, for began and ended. */
 int64_t span_now(void);
 

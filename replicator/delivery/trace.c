@@ -1,5 +1,7 @@
 #include "delivery/trace.h"
 
+#include <string.h>
+
 #include "common/clock.h"
 #include "common/span.h"
 #include "common/text.h"
@@ -21,6 +23,20 @@ static const char *table_of(const struct batch *batch) {
   return table;
 }
 
+/* A batch belongs to the traces of all its changes, so its own names them. */
+static void link_changes(struct span *span, const struct batch *batch) {
+  const char *last = "";
+  struct span_id id;
+  for (size_t i = 0; i < batch->count; i++) {
+    const char *traceparent = batch->changes[i].traceparent;
+    if (traceparent == NULL || strcmp(traceparent, last) == 0)
+      continue;
+    last = traceparent;
+    if (span_read_parent(traceparent, &id))
+      span_link(span, &id);
+  }
+}
+
 void trace_begin(struct work *work) {
   work->traced = spans_are_wanted();
   if (!work->traced)
@@ -30,6 +46,7 @@ void trace_begin(struct work *work) {
   span_new_trace(&work->trace);
   text_print(work->trace.target, sizeof work->trace.target, "%s", work->settings->name);
   text_print(work->trace.table, sizeof work->trace.table, "%s", table_of(&work->batch));
+  link_changes(&work->trace, &work->batch);
 }
 
 static void finish(struct span *span, const struct error *error) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/span.h"
 #include "postgres/result.h"
 #include "queries.h"
 
@@ -50,6 +51,12 @@ void batch_release(struct batch *batch) {
   batch_init(batch);
 }
 
+/* Written by triggers, which checked it; what anybody else has put there goes into no header. */
+static const char *traceparent_of(const char *text) {
+  struct span_id id;
+  return text != NULL && span_read_parent(text, &id) ? text : NULL;
+}
+
 bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                 struct error *error) {
   /* Where both are one, the log's part stands behind the queue's. */
@@ -82,6 +89,7 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .captured_at = result_text(logged, row, from + LOGGED_CAPTURED_AT),
         .txid = result_text(logged, row, from + LOGGED_TXID),
         .actor = result_text(logged, row, from + LOGGED_ACTOR),
+        .traceparent = traceparent_of(result_text(logged, row, from + LOGGED_TRACEPARENT)),
         .age = PQgetisnull(logged, row, from + LOGGED_AGE) ? -1 : result_bigint(logged, row, from + LOGGED_AGE),
         .expansion = result_text(logged, row, from + LOGGED_EXPANSION),
     };

@@ -40,8 +40,9 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
-  int64_t age;           /* microseconds until it was read, see rowrelay.change_age(); -1: not measured */
-  const char *expansion; /* if it makes documents stale: "query", "all", see claim_documents.sql */
+  const char *traceparent; /* of the application's transaction, in the form of a traceparent of version 00 */
+  int64_t age;             /* microseconds until it was read, see rowrelay.change_age(); -1: not measured */
+  const char *expansion;   /* if it makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };
 

@@ -72,6 +72,8 @@ void cloudevent_add_json(struct buffer *buffer, const struct change *change, con
     add_text(buffer, "subject", change->key);
   if (change->captured_at != NULL)
     add_text(buffer, "time", change->captured_at);
+  if (change->traceparent != NULL)
+    add_text(buffer, "traceparent", change->traceparent);
   buffer_add_string(buffer, ",\"datacontenttype\":\"application/json\",\"data\":");
   cloudevent_add_data(buffer, change);
   buffer_add_string(buffer, "}");

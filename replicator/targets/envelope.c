@@ -143,6 +143,8 @@ static void each_attribute(const struct headers *headers, const struct change *c
     add_attribute(headers, "subject", change->key);
   if (change->captured_at != NULL)
     add_attribute(headers, "time", change->captured_at);
+  if (change->traceparent != NULL)
+    add_attribute(headers, "traceparent", change->traceparent);
   buffer_release(&text);
 }
 
@@ -167,4 +169,6 @@ void envelope_each_header(const struct envelope *envelope, const struct change *
     buffer_release(&id);
     break;
   }
+  if (change->traceparent != NULL) /* where tracing of messages looks for it */
+    add(context, "traceparent", change->traceparent);
 }

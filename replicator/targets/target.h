@@ -24,7 +24,7 @@ struct push {
   int64_t first_id;         /* everything older in these lanes is settled */
   bool routes_are_new;      /* the previous attempt failed, and they were read again since */
   const char *target;       /* its name, for hints */
-  const char *traceparent;  /* of the trace that the push belongs to, for requests; "" or NULL: there is none */
+  const char *traceparent;  /* of the batch that is pushed, for requests of several changes; "" or NULL: none */
   struct verdict *verdicts; /* one for each change, see verdict.h; also takes the answer */
   bool (*still_ours)(void *claimer, struct error *error); /* see push_is_still_ours(); NULL: there is no claim */
   void *claimer;

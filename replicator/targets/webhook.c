@@ -316,6 +316,20 @@ static void make_id(const struct sending *sending, const struct slot *slot, char
   snprintf(id, size, "%s-%lld-%016llx", source_id, (long long)first->id, (unsigned long long)hash);
 }
 
+/*
+ * The trace that a request is part of: that of the application's transaction, if all its changes are of one; else the
+ * batch's own, which names the others (see trace.h). NULL or "": none.
+ */
+static const char *find_trace(const struct sending *sending, const struct slot *slot) {
+  const char *first = sending->push->changes[slot->indexes[0]]->traceparent;
+  for (size_t i = 1; first != NULL && i < slot->count; i++) {
+    const char *other = sending->push->changes[slot->indexes[i]]->traceparent;
+    if (other == NULL || strcmp(first, other) != 0)
+      first = NULL;
+  }
+  return first != NULL ? first : sending->push->traceparent;
+}
+
 static bool make_headers(struct sending *sending, struct slot *slot, struct error *error) {
   struct webhook *webhook = sending->webhook;
   char id[96];
@@ -341,7 +355,7 @@ static bool make_headers(struct sending *sending, struct slot *slot, struct erro
                          NULL,
                          NULL};
   size_t count = 4;
-  const char *traceparent = sending->push->traceparent;
+  const char *traceparent = find_trace(sending, slot);
   char trace_line[80];
   snprintf(trace_line, sizeof trace_line, "traceparent: %s", traceparent != NULL ? traceparent : "");
   if (traceparent != NULL && traceparent[0] != '\0')

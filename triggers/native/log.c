@@ -45,6 +45,7 @@ enum {
   CHANGE_CLIENT_ADDR,
   CHANGE_OLD_ROW,
   CHANGE_NEW_ROW,
+  CHANGE_CAVEAT,
   CHANGE_COLUMN_COUNT
 };
 static const store_column CHANGE_COLUMNS[] = {[CHANGE_ID] = {"id", INT8OID, false},
@@ -59,7 +60,8 @@ static const store_column CHANGE_COLUMNS[] = {[CHANGE_ID] = {"id", INT8OID, fals
                                               [CHANGE_APPLICATION_NAME] = {"application_name", TEXTOID, false},
                                               [CHANGE_CLIENT_ADDR] = {"client_addr", INETOID, true},
                                               [CHANGE_OLD_ROW] = {"old_row", JSONOID, true},
-                                              [CHANGE_NEW_ROW] = {"new_row", JSONOID, true}};
+                                              [CHANGE_NEW_ROW] = {"new_row", JSONOID, true},
+                                              [CHANGE_CAVEAT] = {"caveat", JSONOID, true}};
 
 enum { QUEUE_CHANGE_ID, QUEUE_LANE, QUEUE_DAY, QUEUE_BYTES, QUEUE_COLUMN_COUNT };
 static const store_column QUEUE_COLUMNS[] = {[QUEUE_CHANGE_ID] = {"change_id", INT8OID, false},
@@ -271,6 +273,8 @@ static int64 write_change(const plan *plan, const schema *schema, stores *stores
   nulls[CHANGE_OLD_ROW] = change->old_row == (Datum)0;
   values[CHANGE_NEW_ROW] = change->new_row;
   nulls[CHANGE_NEW_ROW] = change->new_row == (Datum)0;
+  values[CHANGE_CAVEAT] = change->caveat;
+  nulls[CHANGE_CAVEAT] = change->caveat == (Datum)0;
   store_insert(&stores->change, values, nulls);
   return id;
 }

@@ -17,6 +17,7 @@ typedef struct change {
   Datum db_user;
   Datum old_row;
   Datum new_row;
+  Datum caveat;
   int32 hash;  /* chooses the lane */
   int32 bytes; /* size of the images */
 } change;

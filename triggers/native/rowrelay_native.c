@@ -48,14 +48,31 @@ static bool is_set(const char *name) {
   return value != NULL && *value != '\0';
 }
 
+/* As many characters of these as there have to be, and not all of them 0. */
+static bool is_hex(const char *text, size_t length, bool may_be_nothing) {
+  return strspn(text, "0123456789abcdef") >= length && (may_be_nothing || strspn(text, "0") < length);
+}
+
+/* As rowrelay.traced() of a change without a caveat: 00-TRACE-SPAN-FLAGS. */
+static Datum find_trace(void) {
+  const char *trace = GetConfigOption("rowrelay.traceparent", true, false);
+  if (trace == NULL || strlen(trace) != 55 || strncmp(trace, "00-", 3) != 0 || !is_hex(trace + 3, 32, false) ||
+      trace[35] != '-' || !is_hex(trace + 36, 16, false) || trace[52] != '-' || !is_hex(trace + 53, 2, true))
+    return (Datum)0;
+  return CStringGetTextDatum(psprintf("{\"traceparent\":\"%s\"}", trace));
+}
+
 /* As rowrelay.actor() and rowrelay.db_user() say it; false when it may be that this is not to be captured. */
 static bool find_author(const plan *plan, change *change) {
   const char *user = GetUserNameFromId(GetSessionUserId(), false);
   const char *role = GetConfigOptionByName("role", NULL, false); /* "none" after SET SESSION AUTHORIZATION, too */
   bool has_role = strcmp(role, "none") != 0, has_actor = is_set("rowrelay.actor");
+  bool has_trace = is_set("rowrelay.traceparent");
   if (is_set("rowrelay.skip") || (!plan->captures_origin && is_set("rowrelay.origin")))
     return false;
-  if (has_actor || has_role)
+  if (has_trace)
+    change->caveat = find_trace();
+  if (has_actor || has_role || has_trace)
     change->actor = CStringGetTextDatum(has_actor ? GetConfigOption("rowrelay.actor", true, false) : user);
   change->db_user = CStringGetTextDatum(has_role ? psprintf("%s as %s", user, role) : user);
   return true;

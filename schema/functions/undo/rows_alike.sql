@@ -1,8 +1,8 @@
 -- Purpose:    counts the rows of tables without a key that are equal to those of some steps: such a row is known by its
 --             values alone
 -- Parameters: steps
--- Result:     a row for each set of values, in the same order each time: how many rows have them now; how many more will
---             have them when all steps are undone; the first change of such a row
+-- Result:     a row for each set of values, in the same order each time: how many rows have them now; how many more
+--             will have them when all steps are undone; the first change of such a row
 create or replace function rowrelay.rows_alike(steps rowrelay.undo_step[])
 returns table (place bigint, relation regclass, change_id bigint, n bigint, added bigint)
 language plpgsql as $$ -- with the caller's rights and search_path, as rowrelay.undo_apply()

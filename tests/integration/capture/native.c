@@ -134,6 +134,12 @@ Test(native, log_and_queue_are_the_same_for_every_kind_of_write) {
   static const char *const STATEMENTS[] = {
       "insert into item select n, 'k' || n, null, n from generate_series(1, 30) as n",
       "update item set n = n + 1; update item set n = n + 1 where a < 5; delete from item where a = 30",
+      "begin; set local rowrelay.traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'; insert into "
+      "item values (200, 'y', "
+      "null, 1), (201, 'y', null, 1); update item set n = 8 where a >= 200; delete from item where a = 200; commit",
+      "begin; set local rowrelay.traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0x'; update item "
+      "set n = 9 where a = 201; "
+      "commit; update item set n = 10 where a = 201",
       "begin; insert into item values (100, 'x', null, 1); update item set n = 2 where a = 100; delete from item where "
       "a = "
       "100; insert into item values (100, 'x', null, 3); commit",

@@ -250,6 +250,44 @@ Test(telemetry, a_webhook_is_told_the_trace_that_its_request_belongs_to) {
   end();
 }
 
+#define OF_A(SPAN) "00-4bf92f3577b34da6a3ce929d0e0e4736-" SPAN "-01"
+#define IN_A "begin; set local rowrelay.traceparent = '" OF_A("00f067aa0ba902b7") "'; "
+#define IN_B "begin; set local rowrelay.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'; "
+
+/* The application's trace goes on in the receiver; where there are several, in that of the batch, which links them. */
+Test(telemetry, a_request_belongs_to_the_trace_of_the_application) {
+  begin("telemetry_application");
+  struct receiver *hook = receiver_begin();
+  rowrelay_ok(&f, "target", "add", "w", receiver_url(hook, "/hook"), "--option", "events=10", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, IN_A "insert into item values (1, 'a'), (2, 'a'); commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  const struct received *request = receiver_at(hook, 0);
+  cr_assert_str_eq(received_header(request, "traceparent"), OF_A("00f067aa0ba902b7"));
+  cr_assert_not_null(strstr(request->body, "\"traceparent\":\"" OF_A("00f067aa0ba902b7") "\""));
+  json_t *batch = wait_for_span("rowrelay batch", "rowrelay.delivered", "2");
+  cr_assert_str_eq(text(only(batch, "links"), "traceId"), "4bf92f3577b34da6a3ce929d0e0e4736");
+  cr_assert_str_eq(text(only(batch, "links"), "spanId"), "00f067aa0ba902b7");
+  json_decref(batch);
+  sql(f.at_source, IN_A "insert into item values (3, 'a'); commit; " IN_B "insert into item values (4, 'a'); commit;"
+                        "insert into item values (5, 'a')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  batch = wait_for_span("rowrelay batch", "rowrelay.delivered", "3");
+  char own[64];
+  snprintf(own, sizeof own, "00-%s-%s-01", text(batch, "traceId"), text(batch, "spanId"));
+  cr_assert_str_eq(received_header(receiver_at(hook, 1), "traceparent"), own);
+  cr_assert_eq(json_array_size(json_object_get(batch, "links")), 2);
+  json_decref(batch);
+  /* It does so, too, where nobody collects. */
+  unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+  sql(f.at_source, IN_B "insert into item values (6, 'a'); commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(received_header(receiver_at(hook, 2), "traceparent"),
+                   "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00");
+  receiver_end(hook);
+  end();
+}
+
 Test(telemetry, a_collector_that_is_away_delays_nothing) {
   begin("telemetry_away");
   setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9", 1);

@@ -1069,6 +1069,30 @@ language sql stable as $$
   select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
               then pg_catalog.current_setting('rowrelay.actor', true) else session_user::pg_catalog.text end
 $$;
+-- Purpose:    adds the trace to which the application's transaction belongs to what the log says of a change. It is
+--             called only where something of the session is unusual, as rowrelay.trigger_body() finds.
+-- Parameters: caveat of the change; null: none
+-- Result:     the caveat with traceparent, if setting rowrelay.traceparent is a header of that name by W3C's Trace
+--             Context, version 00; else the caveat as it is, because no setting may let a writer fail
+create or replace function rowrelay.traced(caveat json) returns json
+language plpgsql stable as $$
+declare
+  trace constant pg_catalog.text := pg_catalog.current_setting('rowrelay.traceparent', true);
+  shape constant pg_catalog.text := '00-00000000000000000000000000000000-0000000000000000-00';
+begin
+  if pg_catalog.length(trace) operator(pg_catalog.=) 55
+     -- a regular expression takes several times as long
+     and pg_catalog.translate(trace, '-0123456789abcdef', '-0000000000000000') operator(pg_catalog.=) shape
+     and pg_catalog.left(trace, 36) operator(pg_catalog.<>) pg_catalog.left(shape, 36)
+     and pg_catalog.substr(trace, 37, 16) operator(pg_catalog.<>) pg_catalog.substr(shape, 37, 16)
+     and pg_catalog.left(trace, 3) operator(pg_catalog.=) '00-'
+  then
+    return pg_catalog.concat(coalesce(pg_catalog.left(caveat::pg_catalog.text, -1) operator(pg_catalog.||) ',', '{'),
+                             '"traceparent":"', trace, '"}');
+  end if;
+  return caveat;
+end
+$$;
 -- Purpose:    returns who is logged in, for the log, also inside a security definer function
 -- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
@@ -5899,7 +5923,8 @@ begin
           insert_change.key,
           rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
-          case when problem is not null then json_build_object('problem', problem) else insert_change.caveat end)
+          rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
+                               else insert_change.caveat end))
   returning c.* into added;
   if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
@@ -5952,14 +5977,16 @@ exception when program_limit_exceeded or out_of_memory or internal_error then
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, caveat)
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(), json_build_object('problem', sqlerrm));
+          current_setting('application_name'), rowrelay.client_addr(), 
+          rowrelay.traced(json_build_object('problem', sqlerrm)));
   return 0;
 end
 $$;
 -- Purpose:    writes a change to the log and the queue, and wakes sleeping processes: the last step of every generated
 --             trigger function. It is one function for all tables, because a session caches the plans of each function,
 --             some kilobytes for each statement. Nothing in it depends on the session's search_path.
--- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
+-- Parameters: as the columns of rowrelay.change; actor, null: nothing of the session is unusual; lanes: where it is
+--             queued; bytes: size of its images
 -- Result:     true
 create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text,
                                                old_row json,
@@ -5972,6 +5999,9 @@ declare
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, session_user);
+  if actor is not null then
+    caveat := rowrelay.traced(caveat);
+  end if;
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
   else
@@ -6043,26 +6073,29 @@ declare
   actor   pg_catalog.text;
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user pg_catalog.text := session_user;
+  caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
-  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true), pg_catalog.current_setting('role'))
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
+                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
        operator(pg_catalog.<>) 'none'
   then
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
+    caveat := rowrelay.traced(null);
   end if;
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
   day := rowrelay.partition_day();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
-                               old_row, new_row)
+                               old_row, new_row, caveat)
   values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
           pg_catalog.lower(pg_catalog.left(operation, 1))::pg_catalog."char", key, actor, db_user,
-          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row);
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
   if lanes operator(pg_catalog.=) '{}' then
     return true;
   end if;
@@ -6115,8 +6148,8 @@ begin
   raise exception 'the table was altered';
 end
 $$;
--- Purpose:    returns SQL that gives key texts and lane hashes of two row images, as the generated triggers compute them
---             from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the table has
+-- Purpose:    returns SQL that gives key texts and lane hashes of two row images, as the generated triggers compute
+--             them from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the table has
 --             none, or a key column was dropped
 -- Parameters: capture; SQL of the untrimmed row images before and after, which are json, null where there is none
 create or replace function rowrelay.key_and_hash_query(capture rowrelay.capture, before_image text, after_image text)
@@ -7629,7 +7662,8 @@ begin
            'begin',
            -- one check of all rarely used settings
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), '
+           'pg_catalog.current_setting(''rowrelay.traceparent'', true), pg_catalog.current_setting(''role'')) '
            'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
@@ -8150,12 +8184,12 @@ begin
     'client_addr, old_row, new_row, caveat) '
     'select c.id, pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), %s, %s, c.op::pg_catalog."char", '
     'c.key, %s, %s, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(), c.old_row, c.new_row, '
-    'c.caveat from told as c', given[1], capture.id,
+    'case when %s is null then c.caveat else rowrelay.traced(c.caveat) end from told as c', given[1], capture.id,
     -- as rowrelay.add_change() tells of a key that was given away
     case when is_paired then format('case when c.is_other and c.op operator(pg_catalog.=) ''d'' then coalesce(%1$s, '
                                     'session_user::pg_catalog.text) else %1$s end', given[2])
          else given[2] end,
-    given[3]);
+    given[3], given[2]);
   return concat(
     'with told as materialized (select pg_catalog.nextval(''rowrelay.change_id''::pg_catalog.regclass) as id, ',
     -- as pg_column_size() measures a value that is not packed yet
@@ -8187,7 +8221,8 @@ language sql stable as $$
   select concat_ws(E'\n',
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true), '
            'pg_catalog.current_setting(''rowrelay.origin'', true),'),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), '
+           'pg_catalog.current_setting(''rowrelay.traceparent'', true), pg_catalog.current_setting(''role'')) '
            'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
@@ -8423,7 +8458,8 @@ begin
     into known
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)
-                              or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
+                              -- an image that is not of the row as a whole names all its columns
+                              or (rowrelay.image_expression(capture)).image <> 'pg_catalog.row_to_json(new.*)')
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
 
@@ -8879,8 +8915,8 @@ begin
     'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, '
     'application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
-    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat '
-    'from gone) '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, '
+    '         rowrelay.traced(caveat) from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, rowrelay.lane_number(t.target, coalesce(mod(g.hash & 2147483647, t.lanes), -1)) + t.room, '
     'rowrelay.partition_day(), pg_column_size(g.old_row) '
@@ -15317,8 +15353,8 @@ $$;
 -- Purpose:    counts the rows of tables without a key that are equal to those of some steps: such a row is known by its
 --             values alone
 -- Parameters: steps
--- Result:     a row for each set of values, in the same order each time: how many rows have them now; how many more will
---             have them when all steps are undone; the first change of such a row
+-- Result:     a row for each set of values, in the same order each time: how many rows have them now; how many more
+--             will have them when all steps are undone; the first change of such a row
 create or replace function rowrelay.rows_alike(steps rowrelay.undo_step[])
 returns table (place bigint, relation regclass, change_id bigint, n bigint, added bigint)
 language plpgsql as $$ -- with the caller's rights and search_path, as rowrelay.undo_apply()

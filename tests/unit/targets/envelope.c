@@ -219,3 +219,21 @@ Test(envelope, attributes_of_a_cloudevent_are_headers_in_binary_mode_alone) {
   envelope_each_header(&envelope, &change, add_header, &buffer);
   cr_expect_str_eq(buffer.data, "content-type=application/cloudevents+json; charset=UTF-8;");
 }
+
+Test(envelope, the_applications_trace_is_a_header_in_every_format) {
+  struct envelope envelope = {.format = ENVELOPE_DEBEZIUM, .source_id = "u"};
+  const struct route route = {.relation = "shop.item"};
+  const struct change change = {
+      .id = 7, .operation = OPERATION_INSERT, .new_row = "{}", .traceparent = "00-a-b-01", .route = &route};
+  envelope_each_header(&envelope, &change, add_header, &buffer);
+  cr_expect_str_eq(buffer.data, "traceparent=00-a-b-01;");
+  buffer_clear(&buffer);
+  envelope.format = ENVELOPE_CLOUDEVENTS_BINARY;
+  envelope_each_header(&envelope, &change, add_header, &buffer);
+  cr_expect_str_eq(buffer.data, "content-type=application/json;ce_specversion=1.0;ce_id=7;ce_source=urn:uuid:u;"
+                                "ce_type=rowrelay.shop.item.insert;ce_traceparent=00-a-b-01;traceparent=00-a-b-01;");
+  buffer_clear(&buffer);
+  envelope.format = ENVELOPE_ROWRELAY;
+  envelope_add_value(&buffer, &envelope, &change);
+  cr_expect_not_null(strstr(buffer.data, ",\"traceparent\":\"00-a-b-01\",\"datacontenttype\""), "%s", buffer.data);
+}
