@@ -126,6 +126,51 @@ Test(rights, casts_of_a_tables_owner_do_not_run_as_the_schemas_owner) {
   people_end(&s);
 }
 
+/* Writes that nest, keys that rows share and what is filtered make functions read a row again by its key's text. */
+Test(rights, casts_from_text_do_not_run_as_the_schemas_owner) {
+  struct shop s;
+  trapped_begin(
+      &s, "rights_text",
+      "create table shop.kin (m shop.mood primary key, v int); create table shop.kid () inherits (shop.kin);"
+      "create table shop.sieve (s shop.span primary key, v int);"
+      "create table shop.list (ms shop.mood[] primary key, v int);"
+      "create table shop.row (p shop.pair primary key, v int);"
+      "create function evil.read(text) returns shop.mood language plpgsql as $f$ begin perform evil.spy(); "
+      "return (enum_range(null::shop.mood))[1]; end $f$; create cast (text as shop.mood) with function "
+      "evil.read(text);"
+      "create function evil.span(text) returns shop.span language plpgsql as $f$ begin perform evil.spy(); "
+      "return shop.span(1, 2); end $f$; create cast (text as shop.span) with function evil.span(text);"
+      "create function evil.moods(text) returns shop.mood[] language plpgsql as $f$ begin perform evil.spy(); "
+      "return enum_range(null::shop.mood); end $f$; create cast (text as shop.mood[]) with function "
+      "evil.moods(text);"
+      "create function evil.pair(text) returns shop.pair language plpgsql as $f$ begin perform evil.spy(); "
+      "return row(1, null); end $f$; create cast (text as shop.pair) with function evil.pair(text)");
+  sql(s.as_boss, "select rowrelay.capture_table(t::regclass, row_filter => 'v > 0') from "
+                 "unnest('{shop.kin,shop.sieve,shop.list,shop.row}'::text[]) as t");
+  sql(s.as_app, "insert into shop.kin values ('ok', 1); insert into shop.kid values ('ok', 1), ('sad', 1);"
+                "insert into shop.sieve values ('[1,3)', 1); insert into shop.list values ('{ok}', 1);"
+                "insert into shop.row values ('(1,ok)', 1);"
+                "delete from shop.kid where m = 'ok'; update shop.kin set v = 0; update shop.kin set v = 2;"
+                "begin; update shop.sieve set v = 0; update shop.sieve set v = 1; delete from shop.sieve;"
+                "insert into shop.sieve values ('[1,3)', 1); update shop.sieve set s = '[7,9)'; "
+                "update shop.list set v = 0; update shop.list set v = 1; update shop.list set ms = '{sad}';"
+                "delete from shop.list; update shop.row set v = 0; update shop.row set p = '(2,ok)', v = 1; commit;"
+                "delete from shop.row");
+  nobody_ran_as_owner(&s, "when rows are looked at again");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(caveat ->> 'problem', ', ') from rowrelay.change"),
+                   "another row of the table, or of its inheritance children, has the same key");
+  sql(s.fixture.at_source, "alter table shop.kin rename m to mm; alter table shop.sieve rename s to ss");
+  sql(s.as_app, "insert into shop.kid values ('ok', 1); delete from shop.kid; delete from shop.sieve;"
+                "insert into shop.sieve values ('[1,3)', 1)");
+  nobody_ran_as_owner(&s, "the slow way");
+  rowrelay_ok(&s.boss, "route", "shop.kin", "w", "--create", NULL);
+  rowrelay_ok(&s.boss, "route", "shop.sieve", "w", "--create", NULL);
+  sql(s.as_boss, "select rowrelay.requeue('shop.kin', 'w', '{ok,sad}'), rowrelay.requeue('shop.sieve', 'w', "
+                 "'{\"[1,3)\",\"[4,5)\"}')");
+  nobody_ran_as_owner(&s, "when rows are read");
+  people_end(&s);
+}
+
 static void compared(struct shop *s, const char *target, int expected, const char *shown) {
   const char *said;
   int status = rowrelay(&s->boss, &said, NULL, "verify", target, "--wait", "0", NULL);
