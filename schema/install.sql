@@ -268,6 +268,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_fallback.sql
 \ir ../triggers/statement_counts.sql
 \ir ../triggers/statement_few.sql
+\ir ../triggers/statement_single.sql
 \ir ../triggers/statement_many.sql
 \ir ../triggers/statement_body.sql
 \ir ../triggers/function_body.sql

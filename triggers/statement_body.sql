@@ -15,6 +15,7 @@
 --               that of rowrelay.nesting_statements(), and is simpler: log a version if the table has that very row
 --               now, log a delete if the table no longer has the key; what is left out was told already, or will be,
 --               by who made it so. It is marked as there.
+--             - A statement of one row looks always, and leaves no count: see rowrelay.statement_single().
 --             - No look is needed if nobody else wrote to the table meanwhile. PostgreSQL counts what a session wrote
 --               to a table since it last reported that, which it never does within a transaction. So if it counts as
 --               many as this statement has, there was nothing else in this transaction. Else the last count, that a
@@ -34,7 +35,6 @@ create or replace function rowrelay.statement_body(capture rowrelay.capture) ret
 language plpgsql stable as $$
 declare
   relation     constant regclass := capture.relation;
-  name         constant text := rowrelay.full_name(relation);
   key_columns  constant smallint[] := rowrelay.live_key(capture);
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   -- statements of more rows are guarded, which costs them little
@@ -78,6 +78,9 @@ begin
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
+           -- another table may have the name by now, or policies may hide rows: then nothing can be known
+           '  may_look is_small%type;',
+           '  is_single is_small%type;',
            '  today    pg_catalog.date;',
            '  who      pg_catalog.text;',
            '  as_user  who%type := session_user;',
@@ -88,6 +91,21 @@ begin
            'begin',
     rowrelay.statement_head(capture),
     format('  if %s then', known),
+    format('    may_look := pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s '
+           'and not pg_catalog.row_security_active(%2$s::pg_catalog.oid);', rowrelay.full_name(relation),
+           relation::oid),
+           -- what a row trigger leaves to the function beside it is not told of as it tells of ordinary rows
+    format('    if who is null or pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s) '
+           'operator(pg_catalog.=) '''' then',
+           case when not capture.capture_origin then ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
+    pins.pin,
+    rowrelay.statement_single(capture),
+           '      is_single := found;',
+    pins.unpin,
+           '      if is_single then',
+           '        return null;',
+           '      end if;',
+           '    end if;',
     rowrelay.statement_counts(capture, few),
            '    written := pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid)',
            '      operator(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid)',
@@ -97,10 +115,8 @@ begin
            '(written operator(pg_catalog.-) counted)::pg_catalog.text;', told),
            '    if is_alone then',
     format('      problem := pg_catalog.set_config(%L, written::pg_catalog.text, true);', told),
-    format('    elsif not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
-           '      is_alone := true;', -- nothing can be known
            '    else',
-           '      is_alone := false;',
+           '      is_alone := not may_look;', -- nothing can be known
            '    end if;',
            '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
            '    today := rowrelay.partition_day();',
