@@ -45,7 +45,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lock_target.sql
 \ir functions/queue/can_change_lane.sql
 \ir functions/queue/last_change_id.sql
+\ir functions/history/database_oids.sql
 \ir functions/target/this_server.sql
+\ir functions/history/timeline.sql
+\ir functions/history/log_mark.sql
 \ir functions/history/change_age.sql
 \ir functions/retention/day_bounds.sql
 \ir functions/queue/last_id_up_to.sql

@@ -8,15 +8,15 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble}'::regclass[];
+    rowrelay.trouble,rowrelay.tick}'::regclass[];
   holders text;
 begin
   loop
     begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
-      lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble
-        in access exclusive mode;
+      lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
+        rowrelay.tick in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -245,6 +245,11 @@ alter table rowrelay.day add column closed_in pg_snapshot, add column dropped_in
 comment on column rowrelay.day.closed_in is
   'a snapshot that sees all of its changes; null: it was closed by version 1; see rowrelay.check_log_behind()';
 comment on column rowrelay.day.dropped_in is 'transaction that dropped it, or last changes of some tables from it';
+
+alter table rowrelay.source add column log_mark text not null default left(md5(gen_random_uuid()::text), 8);
+comment on column rowrelay.source.log_mark is 'which log this is, in cursors; see rowrelay.log_mark()';
+alter table rowrelay.tick add column timeline integer;
+comment on column rowrelay.tick.timeline is 'of the server; null: version 1 took it; see rowrelay.changes_since()';
 
 -- Operations ------------------------------------------------------------------------------------------------------
 alter table rowrelay.source add column native boolean not null default true;

@@ -10,20 +10,26 @@
 --
 --             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no
 --             change comes twice, and transactions that get the ids of forgotten ones are new.
+--
+--             A standby that takes over, or a recovery to a point in time, may have lost what the cursor has seen, and
+--             transactions get its numbers again. Then the timeline is another one, and reading goes on from the last
+--             tick of the cursor's timeline, which this server has: what came after it comes once more.
 -- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
 --             of which tables, null: of all that the caller may read
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
--- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; this server has not begun all transactions that the cursor has seen; the log was dropped before
---             it was read; the caller may not read one of the tables; this server is a standby
+-- Errors:     the cursor is not one of this function, or of another source, or of before the log was restored; '' where
+--             it was restored into another server; this server has lost what the cursor has seen; the log was dropped
+--             before it was read; the caller may not read one of the tables; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
                  captured_at timestamptz, txid xid8, actor text, problem text)
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
-  parts   text[];
+  here    constant text := rowrelay.log_mark();
+  line    constant integer := rowrelay.timeline();
+  parts   text[];      -- of the cursor: mark, timeline, since, until, after
   now_era integer;     -- another one if the log was restored from a dump into another server
   since   pg_snapshot; -- up to it all is read
   until   pg_snapshot; -- up to it is being read
@@ -41,14 +47,14 @@ begin
       hint = 'Connect to the primary.';
   end if;
   parts := case coalesce(cursor, '')
-    when '' then '{NULL,1:1:,NULL,NULL}'::text[]
-    when 'now' then '{NULL,NULL,NULL,NULL}'
-    else regexp_match(cursor, '^([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
+    when '' then array[here, line::text, '1:1:', null, null]
+    when 'now' then array[here, line::text, null, null, null]
+    else regexp_match(cursor, '^([0-9a-f]{8})[.]([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
                               '(?:/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)/([0-9]{1,18}))?$') end;
   begin
-    since := parts[2];
-    until := parts[3];
-    after := coalesce(parts[4]::bigint, 0);
+    since := parts[3];
+    until := parts[4];
+    after := coalesce(parts[5]::bigint, 0);
   exception when others then
     parts := null;
   end;
@@ -60,14 +66,27 @@ begin
   select t.* into known from rowrelay.tick t order by t.id desc limit 1;
   now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot)
                                      > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
-  if parts[1]::integer <> now_era then
-    raise exception 'the log was restored into another server since this cursor' using
+  if parts[1] <> here then
+    raise exception 'this cursor is of another source, or the log was restored since' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
+  if parts[2]::integer <> line then
+    select t.* into known from rowrelay.tick t where t.timeline = parts[2]::integer order by t.id desc limit 1;
+    if not found then
+      raise exception 'nobody knows what of this cursor''s past this server has' using
+        errcode = 'object_not_in_prerequisite_state',
+        detail = 'The server failed over, or was restored, and no process took ticks before.',
+        hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+    elsif pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(known.snapshot) then
+      since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
+      until := null;
+      after := 0;
+    end if;
+  end if;
   -- It would go back to this server's own, or over what this server is still to write.
   if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
-    raise exception 'this cursor is of another server, or this server has lost what the cursor has seen' using
+    raise exception 'this server has lost what this cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
@@ -122,7 +141,7 @@ begin
          limit max_changes - given
       loop
         given := given + 1;
-        next_cursor := concat_ws('/', now_era, since, until, change_id);
+        next_cursor := concat_ws('/', concat(here, '.', line), since, until, change_id);
         return next;
       end loop;
       low := low + width;
@@ -131,8 +150,8 @@ begin
     perform rowrelay.check_log_behind(since, until, after, relations, cursor = '');
   end if;
   if given < max_changes then
-    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,
-                        null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
+    return query select concat_ws('/', concat(here, '.', line), until), null::bigint, null::regclass, null::text,
+                        null::text, null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
   end if;
 end
 $$;

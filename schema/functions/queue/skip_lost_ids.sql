@@ -37,9 +37,7 @@ begin
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  -- Two oids of this database, which are different after a restore from a dump.
-  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$')
-    and last is not null then
+  if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
   end if;
 
@@ -52,6 +50,8 @@ begin
          setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
     into before, goes_on_after
     from rowrelay.change_id i;
-  update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
+  update rowrelay.source s
+     set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
+         log_mark = rowrelay.log_mark();
 end
 $$;

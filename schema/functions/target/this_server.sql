@@ -13,17 +13,14 @@ begin
     select c.system_identifier::text into system from pg_control_system() as c;
   exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
   end;
-  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid,
-                         'rowrelay.change_id'::regclass::oid),
+  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+                         rowrelay.database_oids()),
                (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
                (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
          count(distinct s.began) = 1
     into server, is_empty
-    from pg_database d,
-         (select stats_reset from pg_stat_bgwriter
+    from (select stats_reset from pg_stat_bgwriter
           union all select stats_reset from pg_stat_archiver
-          union all select stats_reset from pg_stat_slru) as s(began)
-   where d.datname = current_database()
-   group by d.oid;
+          union all select stats_reset from pg_stat_slru) as s(began);
 end
 $$;

@@ -224,3 +224,52 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* A consumer that keeps what it reads behind `cursor` in table seen at the target. */
+static void consume(struct fixture *f, char *cursor, size_t size) {
+  const char *given = cursor;
+  PGresult *rows = PQexecParams(f->at_source,
+                                "select next_cursor, change_id, new_row ->> 'note' from "
+                                "rowrelay.changes_since($1, 100000, '{stock}')",
+                                1, NULL, &given, NULL, NULL, 0);
+  cr_assert(PQresultStatus(rows) == PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
+  int last = PQntuples(rows) - 1;
+  for (int row = 0; row < last; row++)
+    sql(f->at_target, "insert into seen values (%s, '%s')", PQgetvalue(rows, row, 1), PQgetvalue(rows, row, 2));
+  snprintf(cursor, size, "%s", PQgetvalue(rows, last, 0));
+  PQclear(rows);
+}
+
+/* It has seen what the standby has not, under numbers of transactions that the standby gives out again. */
+Test(failover, a_cursor_goes_on_at_the_standby_and_misses_nothing_that_is_there) {
+  struct fixture f;
+  char cursor[4096] = "";
+  begin(&f, "failover_cursor");
+  sql(f.at_target, "create table seen (id bigint, note text)");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_empty(&f, 20);
+  wait_until(f.at_source, "t", 20, "select rowrelay.tick(100000, true) < 100000");
+  write_notes(&f, "both", 5);
+  consume(&f, cursor, sizeof cursor);
+  wait_until(f.at_source, "t", 10, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
+  PGconn *standby = connect_to(standby_conninfo, NULL);
+  sql(standby, "alter system set primary_conninfo = ''");
+  sql(standby, "select pg_reload_conf()");
+  PQfinish(standby);
+  wait_until(f.at_source, "0", 10, "select count(*) from pg_stat_replication");
+  write_notes(&f, "lost", 60);
+  consume(&f, cursor, sizeof cursor);
+  stop_process(process, SIGKILL);
+  fail_over();
+  connect_again(&f);
+  write_notes(&f, "kept", 100);
+  consume(&f, cursor, sizeof cursor);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'kept%%'"), "100");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'lost%%'"), "60");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) <= 2 * 5 from seen where note like 'both%%'"), "t",
+                   "only what came after the last tick comes again");
+  write_notes(&f, "later", 3);
+  consume(&f, cursor, sizeof cursor);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'later%%'"), "3");
+  fixture_end(&f);
+}

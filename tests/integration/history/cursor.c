@@ -83,16 +83,19 @@ Test(cursor, begins_where_it_is_told_to) {
   cr_assert_str_eq(read_some(f.at_source, 10), "i3 ");
   sql_fails(f.at_source, "select * from rowrelay.changes_since('1.5')");
   cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this is not a cursor: 1.5"));
-  sql_fails(f.at_source, "select * from rowrelay.changes_since('0/9:3:5')");
-  sql_fails(f.at_source, "select * from rowrelay.changes_since('3/3:3:')");
-  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "restored into another server since this cursor"));
-  /* of another server, which has had more transactions */
-  sql_fails(f.at_source, "select * from rowrelay.changes_since(format('0/%%s:%%1$s:', 9 + pg_snapshot_xmax("
-                         "pg_current_snapshot())::text::bigint))");
-  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this cursor is of another server"));
-  sql_fails(f.at_source, "select * from rowrelay.changes_since(format('0/1:1:/%%s:%%1$s:/0', 9 + pg_snapshot_xmax("
-                         "pg_current_snapshot())::text::bigint))");
-  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this cursor is of another server"));
+  sql_fails(f.at_source, "select * from rowrelay.changes_since(split_part('%s', '/', 1) || '/9:3:5')", cursor);
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this is not a cursor"));
+  /* of what this server has lost */
+  sql_fails(f.at_source,
+            "select * from rowrelay.changes_since(format('%%s/%%s:%%2$s:', split_part('%s', '/', 1), 9 + "
+            "pg_snapshot_xmax(pg_current_snapshot())::text::bigint))",
+            cursor);
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this server has lost what this cursor has seen"));
+  sql_fails(f.at_source,
+            "select * from rowrelay.changes_since(format('%%s/1:1:/%%s:%%2$s:/0', split_part('%s', '/', "
+            "1), 9 + pg_snapshot_xmax(pg_current_snapshot())::text::bigint))",
+            cursor);
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this server has lost what this cursor has seen"));
   /* in one transaction all is read that it sees, and nothing else */
   PGconn *reader = connect_to(f.source, NULL);
   sql(reader, "begin isolation level repeatable read; select");
@@ -227,6 +230,79 @@ Test(cursor, a_log_that_was_restored_into_another_server_is_read_from_now_on) {
   for (int i = 0; i < 40; i++)
     sql(f.at_source, "select pg_current_xact_id()");
   cr_assert_str_eq(read_some(f.at_source, 10), "i3 ", "and nothing of a number that this server has come to by now");
+  fixture_end(&f);
+}
+
+static void is_refused(PGconn *consumer, const char *from) {
+  PGresult *rows = ask_since(consumer, from, 100);
+  cr_expect_str_eq(PQresultErrorField(rows, PG_DIAG_SQLSTATE), "55000");
+  cr_expect(strstr(PQresultErrorMessage(rows), "this cursor is of another source, or the log was restored since") !=
+                NULL,
+            "%s", PQresultErrorMessage(rows));
+  PQclear(rows);
+}
+
+/* Runs the words of a shell; $bin is where PostgreSQL's programs are, $server and $source how to connect. */
+static void run_shell(const char *words) {
+  char command[4096];
+  snprintf(
+      command, sizeof command,
+      "bin=$(tests/support/pg.sh bin); server='host=%s port=%s user=%s dbname=postgres'; source='%s'; target='%s'; "
+      "{ %s; } >/dev/null 2>&1",
+      PQhost(f.at_source), PQport(f.at_source), PQuser(f.at_source), f.source, f.target, words);
+  cr_assert_eq(system(command), 0, "%s", command);
+}
+
+/* Both have had enough transactions to take the other's for their own. */
+Test(cursor, of_another_source_is_refused) {
+  begin("cursor_another");
+  run_shell("$bin/psql -Xq -f schema/install.sql \"$target\"");
+  sql(f.at_source, "insert into item values (1)");
+  read_some(f.at_source, 100);
+  for (int i = 0; i < 2; i++) {
+    PGconn *consumer = i == 0 ? f.at_target : f.at_source;
+    snprintf(cursor, sizeof cursor, "%s", "");
+    read_some(i == 0 ? f.at_source : f.at_target, 100);
+    while (ask_number(consumer, "select pg_current_xact_id()::text::bigint") <
+           ask_number(consumer, "select split_part('%s', ':', 2)::bigint + 10", cursor))
+      ;
+    is_refused(consumer, cursor);
+  }
+  fixture_end(&f);
+}
+
+/* In the same server, whose transactions have gone on. */
+Test(cursor, of_the_database_that_was_dumped_or_copied_is_refused_where_it_was_restored) {
+  static const char *const WAYS[] = {
+      "$bin/psql -Xqc 'create database cursor_other' \"$server\" && $bin/pg_dump \"$source\" | "
+      "$bin/psql -Xq \"$server dbname=cursor_other\"",
+      "$bin/psql -Xqc \"select pg_terminate_backend(pid) from pg_stat_activity where datname = 'test_cursor_dumped'\" "
+      "-c "
+      "'create database cursor_other template test_cursor_dumped' \"$server\""};
+  char before[sizeof cursor];
+  begin("cursor_dumped");
+  needs_pg_dump(f.at_source);
+  sql(f.at_source, "insert into item values (1)");
+  read_some(f.at_source, 100);
+  memcpy(before, cursor, sizeof before);
+  for (size_t way = 0; way < 2; way++) {
+    run_shell(WAYS[way]);
+    PQreset(f.at_source);
+    PGconn *restored = connect_to(f.source, "dbname=cursor_other");
+    is_refused(restored, before);
+    snprintf(cursor, sizeof cursor, "%s", "now");
+    cr_expect_str_eq(read_some(restored, 100), "");
+    sql(restored, "select rowrelay.skip_lost_ids()"); /* as each process does first */
+    is_refused(restored, before);
+    sql(restored, "insert into item values (2)");
+    cr_expect_str_eq(read_some(restored, 100), "i2 ");
+    is_refused(f.at_source, cursor);
+    PQfinish(restored);
+    sql(f.at_source, "drop database cursor_other with (force)");
+  }
+  memcpy(cursor, before, sizeof cursor);
+  sql(f.at_source, "insert into item values (3)");
+  cr_expect_str_eq(read_some(f.at_source, 100), "i3 ");
   fixture_end(&f);
 }
 

@@ -192,7 +192,7 @@ Test(listeners, lines_come_by_pieces_and_whoever_waits_is_woken) {
   struct visit nothing = visit(port, "GET", "/changes?wait=1", "Authorization: Bearer open", NULL);
   cr_assert_eq(nothing.status, 200);
   cr_assert(seconds_now() - since >= 1);
-  cr_assert(strncmp(nothing.body, "{\"next_cursor\":\"0/", 18) == 0, "%s", nothing.body);
+  cr_assert(strncmp(nothing.body, "{\"next_cursor\":\"", 16) == 0, "%s", nothing.body);
   end();
 }
 

@@ -783,15 +783,15 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble}'::regclass[];
+    rowrelay.trouble,rowrelay.tick}'::regclass[];
   holders text;
 begin
   loop
     begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
-      lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble
-        in access exclusive mode;
+      lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
+        rowrelay.tick in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -1020,6 +1020,11 @@ alter table rowrelay.day add column closed_in pg_snapshot, add column dropped_in
 comment on column rowrelay.day.closed_in is
   'a snapshot that sees all of its changes; null: it was closed by version 1; see rowrelay.check_log_behind()';
 comment on column rowrelay.day.dropped_in is 'transaction that dropped it, or last changes of some tables from it';
+
+alter table rowrelay.source add column log_mark text not null default left(md5(gen_random_uuid()::text), 8);
+comment on column rowrelay.source.log_mark is 'which log this is, in cursors; see rowrelay.log_mark()';
+alter table rowrelay.tick add column timeline integer;
+comment on column rowrelay.tick.timeline is 'of the server; null: version 1 took it; see rowrelay.changes_since()';
 
 -- Operations ------------------------------------------------------------------------------------------------------
 alter table rowrelay.source add column native boolean not null default true;
@@ -1391,6 +1396,13 @@ create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$
   select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
 $$;
+-- Purpose:    two oids that differ in a restored dump and in a copy of the database
+create or replace function rowrelay.database_oids() returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select format('%s %s', d.oid, 'rowrelay.change_id'::regclass::oid)
+    from pg_database d
+   where d.datname = current_database();
+$$;
 -- Purpose:    identifies the server, its current run, and this copy of the database
 -- Result:     server: [1] the system identifier; the timeline, which differs after point-in-time recovery and after a
 --             failover; and oids that differ in a restored dump; [2] when the server started; [3] when its statistics
@@ -1406,18 +1418,42 @@ begin
     select c.system_identifier::text into system from pg_control_system() as c;
   exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
   end;
-  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid,
-                         'rowrelay.change_id'::regclass::oid),
+  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+                         rowrelay.database_oids()),
                (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
                (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
          count(distinct s.began) = 1
     into server, is_empty
-    from pg_database d,
-         (select stats_reset from pg_stat_bgwriter
+    from (select stats_reset from pg_stat_bgwriter
           union all select stats_reset from pg_stat_archiver
-          union all select stats_reset from pg_stat_slru) as s(began)
-   where d.datname = current_database()
-   group by d.oid;
+          union all select stats_reset from pg_stat_slru) as s(began);
+end
+$$;
+-- Purpose:    the timeline of this server, which is another one after a failover or a recovery to a point in time
+create or replace function rowrelay.timeline() returns integer
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+  select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer;
+$$;
+-- Purpose:    tells this log from others: from that of another source, and of the database that it was restored from. A
+--             mark is made when the schema is installed, and stays with the database: over restarts, on its standbys,
+--             and in an upgrade of the server that keeps its oids. A restore or a copy has other oids and so another
+--             mark, which the next process stores (rowrelay.skip_lost_ids()).
+create or replace function rowrelay.log_mark() returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  here   constant text := rowrelay.database_oids();
+  stored record;
+  system text;
+begin
+  select s.log_mark, substring(s.server[1] from '[0-9]+ [0-9]+$') as place into stored from rowrelay.source s;
+  if stored.place is null or stored.place = here then
+    return stored.log_mark;
+  end if;
+  begin
+    select c.system_identifier::text into system from pg_control_system() as c;
+  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
+  end;
+  return left(md5(concat_ws(' ', stored.log_mark, here, system)), 8);
 end
 $$;
 -- Purpose:    returns how long ago a change was committed, if the server keeps commit times (track_commit_timestamp),
@@ -1825,12 +1861,10 @@ begin
   tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
   tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to,
-                               first_day, last_day,
-                               block_ids, block_txids)
-    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from,
-            tick.open_from,
-            tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
+    insert into rowrelay.tick (taken_at, era, timeline, snapshot, low, high, writers, writers_from, open_from,
+                               indexed_to, first_day, last_day, block_ids, block_txids)
+    values (tick.taken_at, tick.era, rowrelay.timeline(), tick.snapshot, tick.low, tick.high, tick.writers,
+            tick.writers_from, tick.open_from, tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
                                block_ids = tick.block_ids, block_txids = tick.block_txids
@@ -3268,9 +3302,7 @@ begin
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  -- Two oids of this database, which are different after a restore from a dump.
-  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$')
-    and last is not null then
+  if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
   end if;
 
@@ -3283,7 +3315,9 @@ begin
          setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
     into before, goes_on_after
     from rowrelay.change_id i;
-  update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
+  update rowrelay.source s
+     set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
+         log_mark = rowrelay.log_mark();
 end
 $$;
 -- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
@@ -16960,20 +16994,26 @@ $$;
 --
 --             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no
 --             change comes twice, and transactions that get the ids of forgotten ones are new.
+--
+--             A standby that takes over, or a recovery to a point in time, may have lost what the cursor has seen, and
+--             transactions get its numbers again. Then the timeline is another one, and reading goes on from the last
+--             tick of the cursor's timeline, which this server has: what came after it comes once more.
 -- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
 --             of which tables, null: of all that the caller may read
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
--- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
---             server; this server has not begun all transactions that the cursor has seen; the log was dropped before
---             it was read; the caller may not read one of the tables; this server is a standby
+-- Errors:     the cursor is not one of this function, or of another source, or of before the log was restored; '' where
+--             it was restored into another server; this server has lost what the cursor has seen; the log was dropped
+--             before it was read; the caller may not read one of the tables; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
                  captured_at timestamptz, txid xid8, actor text, problem text)
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
-  parts   text[];
+  here    constant text := rowrelay.log_mark();
+  line    constant integer := rowrelay.timeline();
+  parts   text[];      -- of the cursor: mark, timeline, since, until, after
   now_era integer;     -- another one if the log was restored from a dump into another server
   since   pg_snapshot; -- up to it all is read
   until   pg_snapshot; -- up to it is being read
@@ -16991,14 +17031,14 @@ begin
       hint = 'Connect to the primary.';
   end if;
   parts := case coalesce(cursor, '')
-    when '' then '{NULL,1:1:,NULL,NULL}'::text[]
-    when 'now' then '{NULL,NULL,NULL,NULL}'
-    else regexp_match(cursor, '^([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
+    when '' then array[here, line::text, '1:1:', null, null]
+    when 'now' then array[here, line::text, null, null, null]
+    else regexp_match(cursor, '^([0-9a-f]{8})[.]([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
                               '(?:/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)/([0-9]{1,18}))?$') end;
   begin
-    since := parts[2];
-    until := parts[3];
-    after := coalesce(parts[4]::bigint, 0);
+    since := parts[3];
+    until := parts[4];
+    after := coalesce(parts[5]::bigint, 0);
   exception when others then
     parts := null;
   end;
@@ -17010,14 +17050,27 @@ begin
   select t.* into known from rowrelay.tick t order by t.id desc limit 1;
   now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot)
                                      > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
-  if parts[1]::integer <> now_era then
-    raise exception 'the log was restored into another server since this cursor' using
+  if parts[1] <> here then
+    raise exception 'this cursor is of another source, or the log was restored since' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
+  if parts[2]::integer <> line then
+    select t.* into known from rowrelay.tick t where t.timeline = parts[2]::integer order by t.id desc limit 1;
+    if not found then
+      raise exception 'nobody knows what of this cursor''s past this server has' using
+        errcode = 'object_not_in_prerequisite_state',
+        detail = 'The server failed over, or was restored, and no process took ticks before.',
+        hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+    elsif pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(known.snapshot) then
+      since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
+      until := null;
+      after := 0;
+    end if;
+  end if;
   -- It would go back to this server's own, or over what this server is still to write.
   if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
-    raise exception 'this cursor is of another server, or this server has lost what the cursor has seen' using
+    raise exception 'this server has lost what this cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
@@ -17072,7 +17125,7 @@ begin
          limit max_changes - given
       loop
         given := given + 1;
-        next_cursor := concat_ws('/', now_era, since, until, change_id);
+        next_cursor := concat_ws('/', concat(here, '.', line), since, until, change_id);
         return next;
       end loop;
       low := low + width;
@@ -17081,8 +17134,8 @@ begin
     perform rowrelay.check_log_behind(since, until, after, relations, cursor = '');
   end if;
   if given < max_changes then
-    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,
-                        null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
+    return query select concat_ws('/', concat(here, '.', line), until), null::bigint, null::regclass, null::text,
+                        null::text, null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
   end if;
 end
 $$;
@@ -17396,7 +17449,7 @@ declare
     "rowrelay_reader": [
       "changes_in_transaction", "changes_since", "check_undone", "day_bounds", "delivery_of", "durable_snapshot",
       "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes",
-      "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
+      "search_range", "sees_log", "timeline", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
