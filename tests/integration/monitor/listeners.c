@@ -233,7 +233,7 @@ Test(listeners, a_token_sees_what_its_role_may_select) {
   is_told("b", "/changes?table=shop.item,public.plain", 404, "table public.plain is not captured");
   is_told("a", "/changes?table=%22", 400, "");
   is_told("a", "/changes?since=1.5", 400, "this is not a cursor: 1.5");
-  is_told("a", "/changes?since=3/3:3:", 410, "Begin again with 'now'");
+  is_told("a", "/changes?since=0123abcd.1/3:3:", 410, "Begin again with 'now'");
   is_told("a", "/changes?max=none", 400, "max is a number");
   is_told("c", "/changes", 401, "Authorization: Bearer TOKEN");
   cr_assert_eq(visit(port, "GET", "/changes", NULL, NULL).status, 401);
