@@ -146,6 +146,7 @@ const struct target_kind TARGET_KAFKA = {.name = "kafka",
                                          .options = OPTIONS,
                                          .opens_alone = true,
                                          .test_sends_nothing = true,
+                                         .batch_rows = "1000", /* larger ones bring no more, and take memory */
                                          .wants_details = kafka_wants_details,
 #if HAVE_RDKAFKA
                                          .open = kafka_open,

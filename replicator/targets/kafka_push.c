@@ -51,7 +51,7 @@ struct sending {
   struct buffer topic;
   struct buffer key;
   struct buffer value;
-  rd_kafka_headers_t *headers; /* of the message that is being made */
+  rd_kafka_headers_t *headers; /* of the message that is being made; NULL: it has none yet */
   int64_t began;               /* clock_now() */
 };
 
@@ -64,6 +64,8 @@ static bool is_done(const struct kafka_ticket *ticket) {
 
 static void add_header(void *context, const char *name, const char *value) {
   struct sending *sending = context;
+  if (sending->headers == NULL)
+    sending->headers = rd_kafka_headers_new(8);
   if (value == NULL)
     buffer_lack_memory(&sending->value);
   else
@@ -74,12 +76,13 @@ static bool send_one(struct sending *sending, const struct kafka_message *model,
   const struct envelope *envelope = &sending->kafka->envelope;
   struct kafka_message message = *model;
   message.value = has_value ? &sending->value : NULL;
-  sending->headers = rd_kafka_headers_new(8);
+  sending->headers = NULL;
   /* A tombstone says nothing but its key, unless it is all that there is. */
   if (has_value || envelope->format == ENVELOPE_ROW)
     envelope_each_header(envelope, message.ticket->change, add_header, sending);
   if (!buffer_ok(&sending->value, "a message", error)) {
-    rd_kafka_headers_destroy(sending->headers);
+    if (sending->headers != NULL)
+      rd_kafka_headers_destroy(sending->headers);
     return false;
   }
   message.headers = sending->headers;
@@ -420,7 +423,8 @@ bool kafka_push(void *handle, const struct push *push, struct error *error) {
   struct kafka *kafka = handle;
   struct sending sending = {.kafka = kafka,
                             .push = push,
-                            .tickets = calloc(3 * push->count + 1, sizeof *sending.tickets),
+                            .tickets =
+                                calloc((kafka->whole_transactions ? 3 : 1) * push->count + 1, sizeof *sending.tickets),
                             .next = calloc(push->count + 1, sizeof *sending.next),
                             .waits = calloc(push->count + 1, sizeof *sending.waits),
                             .ready = calloc(push->count + 1, sizeof *sending.ready),

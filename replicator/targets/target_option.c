@@ -10,7 +10,8 @@ const struct target_option TARGET_COMMON_OPTIONS[] = {
      .most = 1024,
      .initial = "64"},
     {.name = "batch_rows",
-     .help = "most changes in a batch; batches grow up to it while much waits; default for postgresql: 10000",
+     .help =
+         "most changes in a batch; batches grow up to it while much waits; default for postgresql: 10000, kafka: 1000",
      .number = "a number of rows",
      .least = 1,
      .most = 100000,

@@ -2407,7 +2407,7 @@ language sql immutable as $table$
     (6, 'kafka'::text, '{kafka}'::text[],
      '{kafka}'::text[],
      false, false, false,
-     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+     '{"lanes": "64", "batch_rows": "1000", "batch_bytes": "8388608", "push_timeout": "60",
        "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
        "guarantee": "at-least-once", "format": "rowrelay", "schema": "false", "tombstones": "true",
        "whole_transactions": "false", "compression": "none", "request_bytes": "1000000", "tls": "false",
