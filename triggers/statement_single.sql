@@ -2,7 +2,8 @@
 --             which costs less than a statement for many. Whether the row is single, small and still what the table
 --             has is asked in the same query, because each query costs some microseconds. Nothing can fail.
 -- Parameters: capture
--- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update changed a key either
+-- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
+--             changed a key either
 create or replace function rowrelay.statement_single(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
