@@ -1,6 +1,6 @@
 -- Purpose:    returns SQL that gives key texts and lane hashes of two row images, as the generated triggers compute
---             them from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the table has
---             none, or a key column was dropped
+--             them from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the
+--             table has none, or a key column was dropped
 -- Parameters: capture; SQL of the untrimmed row images before and after, which are json, null where there is none
 create or replace function rowrelay.key_and_hash_query(capture rowrelay.capture, before_image text, after_image text)
 returns text

@@ -1,6 +1,6 @@
--- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger does,
---             which costs less than a statement for many. Whether the row is single, small and still what the table
---             has is asked in the same query, because each query costs some microseconds. Nothing can fail.
+-- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger
+--             does, which costs less than a statement for many. Whether the row is single, small and still what the
+--             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
 -- Parameters: capture
 -- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
 --             changed a key either

@@ -1864,7 +1864,8 @@ begin
     insert into rowrelay.tick (taken_at, era, timeline, snapshot, low, high, writers, writers_from, open_from,
                                indexed_to, first_day, last_day, block_ids, block_txids)
     values (tick.taken_at, tick.era, rowrelay.timeline(), tick.snapshot, tick.low, tick.high, tick.writers,
-            tick.writers_from, tick.open_from, tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
+            tick.writers_from, tick.open_from, tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids,
+            tick.block_txids);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
                                block_ids = tick.block_ids, block_txids = tick.block_txids
@@ -6183,8 +6184,8 @@ begin
 end
 $$;
 -- Purpose:    returns SQL that gives key texts and lane hashes of two row images, as the generated triggers compute
---             them from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the table has
---             none, or a key column was dropped
+--             them from the rows: old_key, old_hash, new_key, new_hash; a key is null when there is no image, the
+--             table has none, or a key column was dropped
 -- Parameters: capture; SQL of the untrimmed row images before and after, which are json, null where there is none
 create or replace function rowrelay.key_and_hash_query(capture rowrelay.capture, before_image text, after_image text)
 returns text
@@ -8397,9 +8398,9 @@ begin
            '      end if;');
 end
 $$;
--- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger does,
---             which costs less than a statement for many. Whether the row is single, small and still what the table
---             has is asked in the same query, because each query costs some microseconds. Nothing can fail.
+-- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger
+--             does, which costs less than a statement for many. Whether the row is single, small and still what the
+--             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
 -- Parameters: capture
 -- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
 --             changed a key either
