@@ -27,6 +27,7 @@ static const char *const REPLAY =
     "  where c.released_at is null and rowrelay.full_name(c.relation) is not null;"
     /* stale: columns that came, or got other values, when the table was altered; a mirror does not know these yet */
     "create table replay.row (capture int, key text, image text, stale text[] default '{}');"
+    "create index on replay.row (capture, key); create index on replay.row using hash (image);"
     /* without a key, whose mirror does not find rows any more that had other columns when they came */
     "create table replay.unmirrored (capture int);"
     "create table replay.was (capture int, place bigint, image text, is_kept bool, key text);"
@@ -114,7 +115,8 @@ static const char *const REPLAY =
     "  if problem = '' then insert into replay.was select (l.capture).id, h.* from replay.live l, "
     "replay.held(l.capture) as h; end if;"
     "  return problem; end $$;"
-    "create function replay.after_alteration() returns void language sql as $$"
+    /* some stories make tens of thousands of rows */
+    "create function replay.after_alteration() returns void language sql set enable_nestloop = off as $$"
     "  with was as (select w.capture, w.place, w.image, row_number() over (partition by w.capture, w.image order by "
     "w.place) as n from replay.was w where w.is_kept),"
     "       logged as (select r.ctid as at, r.capture, r.image, row_number() over (partition by r.capture, r.image) "
@@ -178,7 +180,7 @@ void retold_begin(struct retold *retold, struct fixture *fixture) {
 
 static void begin_again(const struct retold *retold, const struct story *story) {
   PGconn *source = retold->fixture->at_source;
-  sql(source, "rollback; set client_min_messages to error;"
+  sql(source, "rollback; set client_min_messages to error; set jit = off;"
               "do $$ begin perform rowrelay.release_table(c.relation) from rowrelay.capture c "
               "where c.released_at is null and rowrelay.full_name(c.relation) is not null; end $$;"
               "drop schema if exists nasty cascade; create schema nasty;"
