@@ -5,6 +5,7 @@
  *     ROWRELAY_SEEDS=5000 TEST='nesting/the_log_replayed*' tests/check.sh build build/rowrelay     so many new ones
  *     ROWRELAY_FIRST=100000 …                                                                      from that one on
  *     ROWRELAY_SEED=1234 …                                                                         that one alone
+ *     ROWRELAY_KEEP_ON=1 …                     names those that end badly, and goes on, instead of reducing the first
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
