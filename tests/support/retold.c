@@ -128,6 +128,10 @@ static const char *const REPLAY =
     "  update replay.row r set image = a.new, stale = r.stale || array(select n.key from "
     "jsonb_each_text(a.new::jsonb) as n where not (a.old::jsonb ? n.key) or a.old::jsonb ->> n.key is distinct from "
     "n.value) from altered a where a.at = r.ctid;"
+    /* the table may have been given a key, and be captured by it now */
+    "  update replay.row r set key = h.key from (select distinct (l.capture).id as capture, h.image, h.key from "
+    "replay.live l, replay.held(l.capture) as h) as h where h.capture = r.capture and h.image = r.image and r.key is "
+    "distinct from h.key;"
     "  insert into replay.unmirrored select c.id from rowrelay.capture c where c.key_columns = '{}' and exists "
     "(select from replay.row r where r.capture = c.id and r.stale <> '{}') $$;"
     "create function replay.rows(c rowrelay.capture, shown text) returns setof text language plpgsql as $$ begin"
