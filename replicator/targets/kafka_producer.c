@@ -12,6 +12,7 @@
 #include "postgres/number.h"
 #include "targets/kafka_producer.h"
 #include "targets/kafka_token.h"
+#include "targets/loss.h"
 #include "targets/tls_options.h"
 
 /* Largest message; the broker's socket.request.max.bytes is 100 MiB. Bytes. */
@@ -130,6 +131,8 @@ static void take_answer(rd_kafka_t *library, const rd_kafka_message_t *message, 
     ticket->failure = message->err;
     if (!kafka_producer_is_refusal(message->err) && !kafka_producer_is_of_topic(message->err))
       ticket->in_doubt = true;
+  } else if (message->offset >= 0) {
+    loss_look(producer->kafka->settings, rd_kafka_topic_name(message->rkt), message->partition, message->offset);
   }
   producer->pending--;
   if (--ticket->pending == 0 && producer->complete != NULL)

@@ -23,6 +23,7 @@
 #include "common/text.h"
 #include "common/url.h"
 #include "targets/flight.h"
+#include "targets/loss.h"
 #include "targets/nats_session.h"
 
 #define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
@@ -146,9 +147,12 @@ static bool take_refusal(struct sending *sending, size_t index, const json_t *sa
 /* {"stream":"S","seq":7,"duplicate":true} */
 static void take_receipt(struct sending *sending, size_t index, const json_t *said) {
   char receipt[VERDICT_ANSWER_SIZE];
-  text_print(
-      receipt, sizeof receipt, "%s%lld of %s", json_is_true(json_object_get(said, "duplicate")) ? "duplicate of " : "",
-      (long long)json_integer_value(json_object_get(said, "seq")), json_string_value(json_object_get(said, "stream")));
+  const char *stream = json_string_value(json_object_get(said, "stream"));
+  int64_t place = json_integer_value(json_object_get(said, "seq"));
+  bool is_duplicate = json_is_true(json_object_get(said, "duplicate"));
+  if (!is_duplicate)
+    loss_look(sending->nats->settings, stream, 0, place);
+  text_print(receipt, sizeof receipt, "%s%lld of %s", is_duplicate ? "duplicate of " : "", (long long)place, stream);
   flight_store(&sending->flight, index, receipt);
 }
 

@@ -24,6 +24,7 @@
 #include "postgres/number.h"
 #include "targets/channel_name.h"
 #include "targets/cloudevent.h"
+#include "targets/loss.h"
 #include "targets/redis_session.h"
 #include "targets/row_order.h"
 
@@ -82,9 +83,11 @@ static bool name_lanes(struct sending *sending, struct error *error) {
 static bool look_at_claims(const struct sending *sending, const redisReply *said, bool *known, struct error *error) {
   if (said->type != REDIS_REPLY_ARRAY)
     return redis_reply_fails(said, error);
+  const char *name = sending->lanes.data;
   *known = true;
-  for (size_t i = 0; i < said->elements; i++) {
+  for (size_t i = 0; i < said->elements; i++, name += strlen(name) + 1) {
     int64_t token = said->element[i]->type == REDIS_REPLY_STRING ? strtoll(said->element[i]->str, NULL, 10) : 0;
+    loss_look(sending->redis->settings, name, 0, token);
     if (token > sending->push->token)
       return error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
                        (long long)sending->push->token);
@@ -300,6 +303,12 @@ static bool read_outcome(const struct sending *sending, redisReply **queued, siz
   return ok;
 }
 
+static void note_claims(const struct sending *sending) {
+  const char *name = sending->lanes.data;
+  for (size_t i = 0; i < sending->push->lane_count; i++, name += strlen(name) + 1)
+    loss_look(sending->redis->settings, name, 0, sending->push->token);
+}
+
 /* ---- a push ---------------------------------------------------------------------------------------------------- */
 
 /* How long the server may wait for its replicas. Milliseconds. */
@@ -333,6 +342,8 @@ static bool transact(struct sending *sending, bool known, struct error *error) {
     return false;
   bool ok = redis->replicas == 0 || !lacks_replicas(redis, replies[last + 1], error);
   ok = ok && read_outcome(sending, replies + 1, entries, replies[last], error);
+  if (ok)
+    note_claims(sending);
   redis_replies_free(replies, count);
   return ok;
 }

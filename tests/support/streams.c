@@ -32,6 +32,11 @@ void streams_deliver(struct fixture *f) {
                    "");
 }
 
+static void end_without_loss(pid_t process) {
+  cr_assert(strstr(process_log(process), "has lost what it had") == NULL, "%s", process_log(process));
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+}
+
 static void capture_written(struct fixture *f, const char *url, int batch_rows) {
   char option[32];
   snprintf(option, sizeof option, "batch_rows=%d", batch_rows);
@@ -49,8 +54,8 @@ void streams_with_writers(struct fixture *f, const char *url) {
   writers_start(&writers, f->source, 4, 2000, 5, 50);
   writers_finish(&writers, 60);
   wait_until_empty(f, 60);
-  cr_assert_eq(stop_process(one, SIGTERM), 0);
-  cr_assert_eq(stop_process(other, SIGTERM), 0);
+  end_without_loss(one);
+  end_without_loss(other);
 }
 
 void streams_with_a_fault(struct fixture *f, const char *url, void (*befall)(struct fixture *fixture)) {
@@ -81,7 +86,7 @@ void streams_with_killed_server(struct fixture *f, const char *url, struct serve
   }
   writers_finish(&writers, 60);
   wait_until_empty(f, 90);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  end_without_loss(process);
   cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
 }
 
@@ -106,7 +111,7 @@ void streams_with_all_killed(struct fixture *f, const char *url, struct served *
     writers_finish(&writers, 60);
   }
   wait_until_empty(f, 90);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  end_without_loss(process);
   cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
 }
 
@@ -127,7 +132,7 @@ void streams_with_stopped_processes(struct fixture *f, const char *url, int time
   }
   wait_until_empty(f, 90);
   for (int i = 0; i < 2; i++)
-    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
+    end_without_loss(processes[i]);
   cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
 }
 
@@ -153,6 +158,22 @@ void streams_with_killed_processes(struct fixture *f, struct served *server, int
       served_control(server, "thaw");
   }
   streams_deliver(f);
+}
+
+void streams_tell_of_loss(struct fixture *f, void (*befall)(struct fixture *fixture)) {
+  sql(f->at_source, "insert into item select n from generate_series(1, 100) as n");
+  pid_t process = fixture_run(f, "--workers", "1", NULL);
+  wait_until_empty(f, 60);
+  befall(f);
+  sql(f->at_source, "update item set name = 'x'");
+  wait_until_nothing_waits(f, 60);
+  wait_until_says(process, "target w: the server has lost what it had: ", 10);
+  wait_until_says(process, "rowrelay replay w --since TIME", 10);
+  sql(f->at_source, "update item set name = 'y'");
+  wait_until_empty(f, 60);
+  const char *first = strstr(process_log(process), "has lost what it had");
+  cr_assert(strstr(first + 1, "has lost what it had") == NULL, "%s", process_log(process));
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
 }
 
 void streams_block_a_row(struct fixture *f, int updates, int bad, int bytes) {
@@ -267,6 +288,20 @@ void streams_let_in(struct fixture *f, const struct served *server, const char *
   cr_assert(strstr(errors, refused) != NULL, "%s", errors);
   cr_assert(strstr(errors, "something") == NULL, "%s", errors);
   setenv(variable, served_says(server, "password"), 1);
+}
+
+void streams_shows_certificate(struct fixture *f, const struct served *server, const char *refused) {
+  char options[3][300];
+  snprintf(options[0], sizeof options[0], "ca_file=%s", served_path(server, "ca.pem"));
+  snprintf(options[1], sizeof options[1], "certificate=%s", served_path(server, "certificate.pem"));
+  snprintf(options[2], sizeof options[2], "private_key=%s", served_path(server, "key.pem"));
+  rowrelay_ok(f, "target", "set", "w", "-o", options[0], NULL);
+  cr_assert(rowrelay(f, NULL, NULL, "target", "test", "w", NULL) != 0);
+  rowrelay_ok(f, "target", "set", "w", "-o", options[1], "-o", options[2], NULL);
+  rowrelay_ok(f, "target", "test", "w", NULL);
+  sql(f->at_source, "insert into item values (1)");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f->at_source, "select string_agg(message, ' ') from rowrelay.errors"), refused);
 }
 
 void streams_never_said(pid_t process, const char *secret) {

@@ -52,6 +52,12 @@ void streams_repeat_at_most(struct fixture *fixture, const char *what, int64_t m
  */
 void streams_with_killed_processes(struct fixture *fixture, struct served *server, int times, double seconds);
 
+/*
+ * What befalls the server takes away what it had of table item's 100 rows; the process that delivers to it says so,
+ * once.
+ */
+void streams_tell_of_loss(struct fixture *fixture, void (*befall)(struct fixture *fixture));
+
 /* ---- what is refused ---- */
 
 /*
@@ -95,7 +101,13 @@ void streams_send_later(struct fixture *fixture, struct served *server, const ch
  */
 void streams_capture_secure(struct fixture *fixture, const struct served *server, const char *url, const char *variable,
                             const char *refused);
-/* The same from when the target is there; the variable has the wrong password "something...". */
+/*
+ * A server that is SECURE=mutual lets rowrelay in when it shows its certificate, and not before; then it takes a row of
+ * table item, or refuses it in these words.
+ */
+void streams_shows_certificate(struct fixture *fixture, const struct served *server, const char *refused);
+/* The same as streams_capture_secure() from when the target is there; the variable has the wrong password
+ * "something...". */
 void streams_let_in(struct fixture *fixture, const struct served *server, const char *variable, const char *refused);
 /* Ends a process, which has not said this. */
 void streams_never_said(pid_t process, const char *secret);

@@ -122,6 +122,19 @@ Test(kafka, a_topic_that_is_deleted_and_not_made_again_holds_its_table_and_no_ot
   with_deleted_topic("kafka_deleted_held");
 }
 
+static void delete_lost(struct fixture *f) {
+  (void)f;
+  broker_delete_topic("kafka_lost.public.item");
+}
+
+Test(kafka, a_topic_that_was_deleted_and_made_again_is_told_of, .timeout = 500) {
+  struct fixture f;
+  broker_begin_own(false);
+  broker_topics_begin(&f, "kafka_lost", NULL);
+  streams_tell_of_loss(&f, delete_lost);
+  fixture_end(&f);
+}
+
 /* One request of it is on its way when the process is stopped, and many are not. */
 Test(kafka, a_process_that_was_stopped_for_longer_than_its_lease_sends_no_more_of_its_batch, .timeout = 400) {
   struct fixture f;
@@ -364,7 +377,7 @@ Test(kafka, one_topic_for_all_tables_that_cannot_be_is_an_outage, .timeout = 400
 
 Test(kafka, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_sees_it, .timeout = 400) {
   struct fixture f;
-  static const char *const MECHANISMS[] = {"sasl=PLAIN", "sasl=SCRAM-SHA-256"};
+  static const char *const MECHANISMS[] = {"sasl=PLAIN", "sasl=SCRAM-SHA-256", "sasl=SCRAM-SHA-512"};
   broker_begin_own(true);
   fixture_begin(&f, "kafka_secure");
   sql(f.at_source, "create table item (id int primary key)");
@@ -374,7 +387,7 @@ Test(kafka, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1)");
   streams_let_in(&f, broker_server(), "KAFKA_PASSWORD", "the broker does not know us: ");
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
     rowrelay_ok(&f, "target", "set", "w", "-o", MECHANISMS[i], NULL);
     cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "1 broker answered; nothing was sent") != NULL);
     sql(f.at_source, "update item set id = id + 1");
@@ -387,6 +400,19 @@ Test(kafka, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_
 }
 
 /* Whoever gives tokens is asked with the client's id and secret. */
+Test(kafka, a_broker_that_asks_for_a_certificate_gets_it, .timeout = 400) {
+  struct fixture f;
+  setenv("SECURE", "mutual", 1);
+  broker_begin_own(false);
+  fixture_begin(&f, "kafka_mutual");
+  setenv("KAFKA_PASSWORD", served_says(broker_server(), "password"), 1);
+  streams_capture(&f, broker_url("/in"), "tls=true");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "sasl=PLAIN", "-o", "sasl_username=rowrelay", "-o",
+              "sasl_password=${KAFKA_PASSWORD}", NULL);
+  streams_shows_certificate(&f, broker_server(), "");
+  fixture_end(&f);
+}
+
 Test(kafka, a_broker_that_asks_for_a_token_gets_one, .timeout = 400) {
   struct fixture f;
   struct receiver *receiver = receiver_begin();

@@ -258,6 +258,21 @@ Test(nats, a_stream_that_is_deleted_is_made_again_where_that_is_asked_for) {
   fixture_end(&f);
 }
 
+static void delete_lost(struct fixture *f) {
+  (void)f;
+  delete_stream("lost");
+}
+
+Test(nats, a_stream_that_was_deleted_and_made_again_is_told_of) {
+  struct fixture f;
+  begin_server(false);
+  fixture_begin(&f, "nats_lost");
+  streams_capture(&f, at("/lost.{table}"), NULL);
+  rowrelay_ok(&f, "target", "set", "w", "-o", "stream=lost", "-o", "create_stream=true", NULL);
+  streams_tell_of_loss(&f, delete_lost);
+  fixture_end(&f);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------------- */
 
 /* All changes are of one row. */
@@ -503,6 +518,20 @@ Test(nats, a_server_that_asks_for_a_token_gets_it) {
             errors);
   setenv("NATS_TOKEN", "geheim/7", 1);
   streams_deliver(&f);
+  fixture_end(&f);
+}
+
+Test(nats, a_server_that_asks_for_a_certificate_gets_it) {
+  struct fixture f;
+  char url[300];
+  setenv("SECURE", "mutual", 1);
+  begin_server(false);
+  fixture_begin(&f, "nats_mutual");
+  setenv("NATS_PASSWORD", served_says(&server, "password"), 1);
+  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@%s/in", server.address);
+  streams_capture(&f, url, "stream=in");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "create_stream=true", NULL);
+  streams_shows_certificate(&f, &server, "");
   fixture_end(&f);
 }
 

@@ -380,6 +380,19 @@ Test(rabbit, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else
   fixture_end(&f);
 }
 
+Test(rabbit, a_broker_that_asks_for_a_certificate_gets_it) {
+  struct fixture f;
+  char url[300];
+  setenv("SECURE", "mutual", 1);
+  begin_server(false);
+  fixture_begin(&f, "rabbit_mutual");
+  setenv("RABBIT_PASSWORD", served_says(&server, "password"), 1);
+  snprintf(url, sizeof url, "amqps://rowrelay:${RABBIT_PASSWORD}@%s/amq.topic", server.address);
+  streams_capture(&f, url, "retries=0");
+  streams_shows_certificate(&f, &server, "312 NO_ROUTE"); /* nothing is bound */
+  fixture_end(&f);
+}
+
 Test(rabbit, what_cannot_work_is_said_where_it_is_set) {
   struct fixture f;
   fixture_begin(&f, "rabbit_wrong");

@@ -162,6 +162,15 @@ Test(redis, a_failover_to_an_empty_server_loses_and_reorders_nothing_that_the_ol
   fixture_end(&f);
 }
 
+Test(redis, a_server_that_was_emptied_is_told_of) {
+  struct fixture f;
+  begin_server(false);
+  begin_at(&f, "redis_lost", NULL);
+  streams_tell_of_loss(&f, let_an_empty_server_take_over);
+  cr_assert_str_eq(cli("XLEN redis_lost.public.item"), "200");
+  fixture_end(&f);
+}
+
 /* A later claim has been at the server: as if another process had taken over. */
 Test(redis, who_was_left_behind_writes_nothing) {
   struct fixture f;
@@ -384,6 +393,19 @@ Test(redis, a_server_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_
   wait_until_empty(&f, 30);
   streams_never_said(process, getenv("REDIS_PASSWORD"));
   streams_needs_variable(&f, "REDIS_PASSWORD", "URL");
+  fixture_end(&f);
+}
+
+Test(redis, a_server_that_asks_for_a_certificate_gets_it) {
+  struct fixture f;
+  char url[300];
+  setenv("SECURE", "mutual", 1);
+  begin_server(false);
+  fixture_begin(&f, "redis_mutual");
+  setenv("REDIS_PASSWORD", served_says(&server, "password"), 1);
+  snprintf(url, sizeof url, "rediss://rowrelay:${REDIS_PASSWORD}@%s/in", server.address);
+  streams_capture(&f, url, NULL);
+  streams_shows_certificate(&f, &server, "");
   fixture_end(&f);
 }
 

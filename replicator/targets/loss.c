@@ -1,0 +1,58 @@
+#include "targets/loss.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "common/clock.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/shell.h"
+
+/* Of two places with one slot, the later one is remembered. */
+#define SLOTS 1024
+#define TARGETS 64
+/* Milliseconds. */
+#define QUIET_TIME 60000
+
+struct place {
+  uint64_t hash;
+  int64_t position;
+};
+
+static _Thread_local struct place places[SLOTS];
+static _Atomic int64_t warned_at[TARGETS]; /* clock_now(); 0: never */
+
+/* FNV-1a */
+static uint64_t add_text(uint64_t hash, const char *text) {
+  for (const char *c = text; *c != '\0'; c++)
+    hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+  return hash * UINT64_C(1099511628211);
+}
+
+/* With the URL: where a target is sent elsewhere, nothing was lost. */
+static uint64_t hash_of(const struct settings *settings, const char *name, int part) {
+  uint64_t hash = add_text(UINT64_C(14695981039346656037) ^ (uint64_t)(unsigned)settings->target, settings->url);
+  return (add_text(hash, name) ^ (uint64_t)(unsigned)part) * UINT64_C(1099511628211);
+}
+
+static void warn(const struct settings *settings, const char *name, int64_t before, int64_t now) {
+  struct error error;
+  struct shell_word word;
+  int64_t last = atomic_load(&warned_at[(unsigned)settings->target % TARGETS]);
+  if ((last != 0 && clock_now() - last < QUIET_TIME) ||
+      !atomic_compare_exchange_strong(&warned_at[(unsigned)settings->target % TARGETS], &last, clock_now()))
+    return;
+  error_set(&error, FAILURE_NONE, "the server has lost what it had: %s was at %" PRId64 " and is at %" PRId64, name,
+            before, now);
+  error_hint(&error, "what was delivered before does not come again by itself: rowrelay replay %s --since TIME",
+             shell_quote(&word, settings->name));
+  log_failure(LOG_LEVEL_WARNING, &error, "target %s", settings->name);
+}
+
+void loss_look(const struct settings *settings, const char *name, int part, int64_t position) {
+  uint64_t hash = hash_of(settings, name, part);
+  struct place *place = &places[hash % SLOTS];
+  if (place->hash == hash && position < place->position)
+    warn(settings, name, place->position, position);
+  *place = (struct place){.hash = hash, .position = position};
+}

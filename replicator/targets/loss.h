@@ -1,0 +1,19 @@
+/*
+ * loss: notices that a server of messages has lost what it had: one without persistence was started again, an empty one
+ * has taken its place, a stream was deleted and made anew. Delivery goes on there, and nothing else would tell.
+ */
+#ifndef ROWRELAY_TARGETS_LOSS_H
+#define ROWRELAY_TARGETS_LOSS_H
+
+#include <stdint.h>
+
+#include "source/settings.h"
+
+/*
+ * Tells at which position a place of the target is, which never falls as long as the server keeps what it has: `part`
+ * of `name`. Logs a warning when it has fallen since this thread was last told, one a minute for a target. What a
+ * process does not live to see is not noticed.
+ */
+void loss_look(const struct settings *settings, const char *name, int part, int64_t position);
+
+#endif
