@@ -58,22 +58,26 @@ ssl.keystore.type=PEM
 ssl.keystore.location=$dir/keystore.pem
 ssl.truststore.type=PEM
 ssl.truststore.location=$dir/ca.pem
-sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,OAUTHBEARER
+listener.name.clients.ssl.client.auth=$([[ -e $dir/mutual ]] && echo required || echo none)
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER
 sasl.mechanism.inter.broker.protocol=PLAIN
 listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
 username="rowrelay" password="$(cat "$dir/password")" user_rowrelay="$(cat "$dir/password")";
 listener.name.clients.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.clients.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 listener.name.clients.oauthbearer.sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule \
 required unsecuredLoginStringClaim_sub="rowrelay";
 CONF
 }
 
 serve() {
-  local memory=${HEAP:-384m} scram=()
+  local memory=${HEAP:-384m} mechanism scram=()
   local java=(java -Xms"$memory" -Xmx"$memory" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto
     -Djava.io.tmpdir="$dir/tmp" -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$dir/parts/lib/*")
   if [[ -e $dir/password ]]; then
-    scram=(--add-scram "SCRAM-SHA-256=[name=rowrelay,password=$(cat "$dir/password")]")
+    for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do
+      scram+=(--add-scram "$mechanism=[name=rowrelay,password=$(cat "$dir/password")]")
+    done
   fi
   [[ -e $dir/data/meta.properties ]] ||
     "${java[@]}" kafka.tools.StorageTool format -t rowrelaytestsclusterid -c "$dir/server.properties" "${scram[@]}" || exit 1

@@ -17,7 +17,8 @@ CONF
   cat "$dir/settings" >>"$dir/nats.conf"
   [[ -e $dir/password ]] || return 0
   cat >>"$dir/nats.conf" <<CONF
-tls { cert_file: "$dir/certificate.pem", key_file: "$dir/key.pem" }
+tls { cert_file: "$dir/certificate.pem", key_file: "$dir/key.pem", ca_file: "$dir/ca.pem",
+  verify: $([[ -e $dir/mutual ]] && echo true || echo false) }
 authorization { user: rowrelay, password: "$(cat "$dir/password")" }
 CONF
 }

@@ -18,8 +18,8 @@ listeners.ssl.1 = 127.0.0.1:$1
 ssl_options.cacertfile = $dir/ca.pem
 ssl_options.certfile = $dir/certificate.pem
 ssl_options.keyfile = $dir/key.pem
-ssl_options.verify = verify_none
-ssl_options.fail_if_no_peer_cert = false
+ssl_options.verify = verify_$([[ -e $dir/mutual ]] && echo peer || echo none)
+ssl_options.fail_if_no_peer_cert = $([[ -e $dir/mutual ]] && echo true || echo false)
 default_user = rowrelay
 default_pass = $(cat "$dir/password")"
   fi

@@ -26,7 +26,7 @@ tls-port $1
 tls-cert-file $dir/certificate.pem
 tls-key-file $dir/key.pem
 tls-ca-cert-file $dir/ca.pem
-tls-auth-clients no
+tls-auth-clients $([[ -e $dir/mutual ]] && echo yes || echo no)
 user default off
 user rowrelay on >$(cat "$dir/password") ~* +@all
 CONF

@@ -10,7 +10,8 @@
 #
 # Exit status 77 where the server cannot be had. Several may ask for the same DIR at once: it is started by one of them. As
 # root it runs as user nobody. With SECURE=1, when it is made, a script that knows TLS asks for it and for a password: DIR/ca.pem
-# is the authority, and user rowrelay has the password in DIR/password. SETTINGS are then further lines of its configuration,
+# is the authority, and user rowrelay has the password in DIR/password. With SECURE=mutual it also asks clients for a certificate
+# of the authority. SETTINGS are then further lines of its configuration,
 # which are in DIR/settings.
 #
 # A script sources this page, says what is its own, and ends with `run "$@"`:
@@ -55,6 +56,7 @@ make() {
   if [[ -n ${SECURE:-} ]]; then
     "$here/authority.sh" "$dir"
     openssl rand -hex 12 >"$dir/password"
+    if [[ $SECURE == mutual ]]; then touch "$dir/mutual"; fi
   fi
   printf '%b\n' "${SETTINGS:-}" >"$dir/settings"
   create
