@@ -19,6 +19,7 @@
 # make rpm         builds an RPM package of what make install installs
 # make native      builds the server module that captures rows in C, for the newest server here or that of PG_CONFIG;
 #                  make install-native puts it where that server looks for extensions
+# make check-macos   compiles every source for macOS, where zig is here to do so (pip install ziglang)
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
 # make deps        installs what building and testing need, on Debian
 # make lint        format, layers of includes, sizes, cppcheck, shellcheck, manual pages, clang-tidy; make format: clang-format
@@ -244,6 +245,10 @@ deps:
 test-deps:
 	@tests/deps.sh --tests
 
+# Nothing is linked: what the libraries lack there is not found.
+check-macos: $(EMBEDDED:=.c) $(OPTIONAL_HEADER)
+	@tests/macos.sh $(BUILD) $(filter-out -MMD -MP,$(ALL_CFLAGS))
+
 # What is checked in of the tables of targets and their options. A unit test says when it has to be made anew.
 TARGET_SQL = schema/functions/target/target_
 options: $(BUILD)/rowrelay
@@ -333,7 +338,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: always all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
+.PHONY: always all native install-native check check-native check-all check-macos coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))

@@ -94,7 +94,7 @@ static bool run(struct options *given, size_t count, const char *const *words, s
 /* Pauses are of random length, so that processes that lost the same server do not all reconnect at once. */
 static void seed_pauses(void) {
   unsigned int seed = 0;
-  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
+  if (getentropy(&seed, sizeof seed) == 0)
     srandom(seed);
 }
 

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "common/portable.h"
+
 int64_t clock_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -15,16 +17,11 @@ int64_t clock_microseconds(void) {
 }
 
 void clock_init_condition(pthread_cond_t *condition) {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(condition, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  portable_init_condition(condition);
 }
 
 void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until) {
-  const struct timespec end = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
-  pthread_cond_timedwait(condition, lock, &end);
+  portable_wait(condition, lock, until);
 }
 
 void clock_sleep(int64_t milliseconds) {

@@ -1,6 +1,10 @@
 #include "common/memory.h"
 
+#include <stdlib.h> /* which says whether this is glibc */
+
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 
 /* By default glibc raises these limits with the size of freed blocks, and keeps as much for each thread. */
 void memory_keep_little(void) {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/portable.h"
+
 /* Shortest text that is hidden in an error. Bytes; shorter ones occur in every text. */
 #define SHORTEST_SECRET 4
 

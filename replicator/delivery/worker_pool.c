@@ -15,9 +15,10 @@
 /* After this time other workers no longer count as about to finish. Milliseconds. */
 #define LONG_BATCH 50
 
-void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog, int idle_fd) {
-  *pool = (struct worker_pool){
-      .target = target, .meter = meter, .name = meter->target, .backlog = backlog, .idle_fd = idle_fd};
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog,
+                      const struct wake *idle) {
+  *pool =
+      (struct worker_pool){.target = target, .meter = meter, .name = meter->target, .backlog = backlog, .idle = idle};
   floor_init(&pool->floor);
   pthread_mutex_init(&pool->lock, NULL);
   clock_init_condition(&pool->changed);
@@ -36,9 +37,7 @@ static void wait_until(struct worker_pool *pool, int64_t until) {
 
 /* The supervisor waits for this, to arm the doorbell. */
 static void tell_idle(struct worker_pool *pool) {
-  uint64_t one = 1;
-  ssize_t ignored = write(pool->idle_fd, &one, sizeof one);
-  (void)ignored;
+  wake_up(pool->idle);
 }
 
 void worker_pool_wake(struct worker_pool *pool, int count) {

@@ -15,6 +15,7 @@
 
 #include "common/error.h"
 #include "common/metrics.h"
+#include "common/wake.h"
 #include "delivery/backlog.h"
 #include "queue/floor.h"
 
@@ -37,11 +38,12 @@ struct worker_pool {
   int64_t logged_at;  /* when that was last logged; clock_now() */
   char failure[1024]; /* the message that was logged */
   bool leaving;
-  int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
+  const struct wake *idle; /* who waits for it is woken when the last worker begins to wait; borrowed */
 };
 
 /* `meter` is that of the target's name; `backlog` outlives the pool. */
-void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog, int idle_fd);
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog,
+                      const struct wake *idle);
 void worker_pool_release(struct worker_pool *pool);
 
 /* Wakes `count` waiting workers; a wake-up that no worker waits for is kept for the next. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/portable.h"
 
 #define LONGEST_BODY ((size_t)1024 * 1024)
 #define LAST_BYTES 1000 /* milliseconds for them when the server leaves */

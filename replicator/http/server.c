@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/portable.h"
 #include "http/connections.h"
 #include "http/exchange.h"
 
@@ -259,7 +260,7 @@ static bool split_address(const char *text, char *host, size_t size, const char 
 static int open_socket(const struct addrinfo *address) {
   int one = 1;
   int zero = 0;
-  int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int fd = portable_socket(address->ai_family, SOCK_STREAM);
   if (fd < 0)
     return -1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);

@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "common/portable.h"
 #include "common/version.h"
 #include "http/server.h"
 #include "monitor/changes.h"
@@ -150,17 +151,6 @@ static void answer_readiness(void *context, const struct server_request *request
 
 /* ---- metrics --------------------------------------------------------------------------------------------------- */
 
-/* Of the process, in memory: the second number of that file. */
-static long long resident_bytes(void) {
-  char line[256] = "";
-  FILE *statm = fopen("/proc/self/statm", "re");
-  if (statm == NULL)
-    return 0;
-  const char *second = fgets(line, sizeof line, statm) != NULL ? strchr(line, ' ') : NULL;
-  fclose(statm);
-  return second != NULL ? strtoll(second, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
-}
-
 static void write_process(const struct monitor *monitor, struct buffer *text) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -174,7 +164,7 @@ static void write_process(const struct monitor *monitor, struct buffer *text) {
   buffer_add_format(text, "process_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n", microseconds / 1000000,
                     microseconds % 1000000);
   metrics_describe(text, "process_resident_memory_bytes", "gauge", "Memory of the process.");
-  buffer_add_format(text, "process_resident_memory_bytes %lld\n", resident_bytes());
+  buffer_add_format(text, "process_resident_memory_bytes %lld\n", (long long)portable_resident_bytes());
 }
 
 /* One line for each target, of a column of monitor_targets.sql. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include "common/clock.h"
 #include "common/json_tree.h"
 #include "common/log.h"
+#include "common/portable.h"
 
 #define LARGEST_RESULT ((size_t)1024 * 1024)
 #define LARGEST_MESSAGE ((size_t)16 * 1024)
@@ -157,7 +159,11 @@ static bool spawn(struct verifier *verifier, int output, int errors, struct erro
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  int failed = posix_spawn(&verifier->process, "/proc/self/exe", &actions, &attributes, (char *const *)words, environ);
+  char path[PATH_MAX];
+  const char *program = portable_program(path, sizeof path);
+  int failed = program == NULL
+                   ? ENOENT
+                   : posix_spawn(&verifier->process, program, &actions, &attributes, (char *const *)words, environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot run rowrelay verify: %s", strerror(failed));
@@ -172,9 +178,9 @@ static void close_pair(const int pair[2]) {
 static bool launch(struct verifier *verifier, struct error *error) {
   int output[2];
   int errors[2];
-  if (pipe2(output, O_CLOEXEC) != 0)
+  if (!portable_pipe(output))
     return error_set(error, FAILURE_RETRY, "cannot make a pipe: %s", strerror(errno));
-  if (pipe2(errors, O_CLOEXEC) != 0) {
+  if (!portable_pipe(errors)) {
     close_pair(output);
     return error_set(error, FAILURE_RETRY, "cannot make a pipe: %s", strerror(errno));
   }

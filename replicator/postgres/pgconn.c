@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/portable.h"
 #include "common/text.h"
 #include "postgres/hosts.h"
 #include "postgres/pgconn_wait.h"
@@ -242,11 +243,7 @@ void pgconn_cancel(struct pgconn *connection) {
     PQfreeCancel(cancel);
     return;
   }
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += CANCEL_TIMEOUT;
-  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
-    pthread_detach(thread);
+  portable_join(thread, CANCEL_TIMEOUT);
 }
 
 static bool has_own_user_timeout(const struct pgconn *connection) {
@@ -264,7 +261,7 @@ void pgconn_allow_stall(struct pgconn *connection, int64_t milliseconds) {
   unsigned int least = (unsigned int)strtoul(USER_TIMEOUT, NULL, 10);
   /* A socket in the file system knows no such thing, and needs none. */
   if (timeout > least && !has_own_user_timeout(connection))
-    (void)setsockopt(PQsocket(connection->pg), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+    portable_set_user_timeout(PQsocket(connection->pg), timeout);
 }
 
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {

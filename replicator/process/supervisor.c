@@ -1,11 +1,11 @@
 #include "process/supervisor.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/buffer.h"
@@ -15,6 +15,7 @@
 #include "common/metrics.h"
 #include "common/shell.h"
 #include "common/version.h"
+#include "common/wake.h"
 #include "delivery/worker.h"
 #include "monitor/monitor.h"
 #include "postgres/number.h"
@@ -85,14 +86,12 @@ struct supervisor {
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
 static atomic_int signal_count = 0; /* any thread may read it */
-static int wake_fd = -1;            /* ends the supervisor's wait: a signal came, or workers have become idle */
+static struct wake wake = {-1, -1}; /* ends the supervisor's wait: a signal came, or workers have become idle */
 
 static void count_signal(int number_of_signal) {
   (void)number_of_signal;
   atomic_fetch_add(&signal_count, 1);
-  uint64_t one = 1;
-  ssize_t ignored = write(wake_fd, &one, sizeof one);
-  (void)ignored;
+  wake_up(&wake);
 }
 
 static bool told_to_leave(void) {
@@ -104,9 +103,8 @@ static bool told_to_leave_at_once(void) {
 }
 
 static bool handle_signals(struct error *error) {
-  wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_fd < 0)
-    return error_set(error, FAILURE_FATAL, "cannot create an event descriptor");
+  if (!wake_open(&wake))
+    return error_set(error, FAILURE_FATAL, "cannot create a pipe: %s", strerror(errno));
   struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, NULL);
@@ -145,7 +143,7 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
   target->workers = workers;
-  worker_pool_init(&target->pool, settings->target, meter, &supervisor->backlog, wake_fd);
+  worker_pool_init(&target->pool, settings->target, meter, &supervisor->backlog, &wake);
   target->count = worker_start(workers, count,
                                (struct worker){.conninfo = supervisor->options->conninfo,
                                                .instance = supervisor->instance,
@@ -452,14 +450,12 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   if (!tend(supervisor, &wait, finished, error))
     return false;
   struct pgconn *connection = source_connection(supervisor->source);
-  uint64_t wakes;
-  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake_fd)) {
+  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake.fd)) {
     wake_idle(supervisor);
     if (!doorbell_disarm(&supervisor->doorbell, supervisor->source, error))
       return false;
   }
-  ssize_t ignored = read(wake_fd, &wakes, sizeof wakes);
-  (void)ignored;
+  wake_clear(&wake);
   return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
 }
 
@@ -563,6 +559,6 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   horizon_release(&supervisor->horizon);
   free(supervisor->names);
   free(supervisor);
-  close(wake_fd);
+  wake_close(&wake);
   return ok;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/portable.h"
 
 static void send_message(const char *message) {
   const char *path = getenv("NOTIFY_SOCKET");
@@ -21,7 +22,7 @@ static void send_message(const char *message) {
   memcpy(address.sun_path, path, length);
   if (path[0] == '@') /* an abstract one */
     address.sun_path[0] = '\0';
-  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  int fd = portable_socket(AF_UNIX, SOCK_DGRAM);
   if (fd < 0)
     return;
   sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&address,

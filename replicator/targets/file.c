@@ -28,6 +28,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/portable.h"
 #include "targets/change_json.h"
 #include "targets/target.h"
 
@@ -186,12 +187,12 @@ static bool find_unfinished_line(int fd, off_t size, off_t *begin, struct error 
     ssize_t got = pread(fd, tail, length, *begin - (off_t)length);
     if (got != (ssize_t)length)
       return failed("read the file", error);
-    const char *newline = memrchr(tail, '\n', length);
-    if (newline != NULL) {
-      *begin -= (off_t)length - (newline + 1 - tail);
+    size_t rest = length;
+    while (rest > 0 && tail[rest - 1] != '\n')
+      rest--;
+    *begin -= (off_t)(length - rest);
+    if (rest > 0)
       break;
-    }
-    *begin -= (off_t)length;
   }
   return true;
 }
@@ -248,7 +249,7 @@ static bool append(int fd, const char *bytes, size_t length, struct error *error
   if (fstat(fd, &before) != 0)
     return failed("examine the file", error);
   if (write_all(fd, bytes, length, &done, error) &&
-      (fdatasync(fd) == 0 || errno == EINVAL || failed("sync the file", error)))
+      (portable_sync(fd) || errno == EINVAL || failed("sync the file", error)))
     return true;
   bool is_last = S_ISREG(before.st_mode) && fstat(fd, &after) == 0 && after.st_size == before.st_size + (off_t)done;
   if (is_last && done > 0 && ftruncate(fd, before.st_size) != 0)

@@ -5,13 +5,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/wake.h"
 
 #define TAKE "\033[?1049h\033[?25l" /* another page than the shell's, and no cursor */
 #define GIVE_BACK "\033[?25h\033[?1049l"
@@ -28,27 +28,24 @@ static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP};
 
 /* There is one terminal, and signal handlers must know it. */
 static struct {
-  int keys; /* the terminal, to read from; -1: nothing can be typed */
-  int wake; /* an eventfd: a signal came */
+  int keys;         /* the terminal, to read from; -1: nothing can be typed */
+  struct wake wake; /* a signal came */
   struct termios before;
   struct sigaction handlers[SIGNAL_COUNT]; /* as they were */
-} screen = {.keys = -1, .wake = -1};
+} screen = {.keys = -1, .wake = {-1, -1}};
 
 static volatile sig_atomic_t leave;
 static volatile sig_atomic_t resized;
 static volatile sig_atomic_t suspended;
 
 static void note_signal(int number) {
-  int before = errno;
   if (number == SIGWINCH)
     resized = 1;
   else if (number == SIGTSTP)
     suspended = 1;
   else
     leave = 1;
-  ssize_t written = write(screen.wake, &(uint64_t){1}, sizeof(uint64_t));
-  (void)written; /* it is full only when it was told before */
-  errno = before;
+  wake_up(&screen.wake);
 }
 
 static bool is_told_to_leave(void) {
@@ -86,9 +83,8 @@ static void give_back_terminal(void) {
 
 bool screen_begin(struct error *error) {
   leave = resized = suspended = 0;
-  screen.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (screen.wake < 0)
-    return error_set(error, FAILURE_FATAL, "could not create an eventfd: %s", strerror(errno));
+  if (!wake_open(&screen.wake))
+    return error_set(error, FAILURE_FATAL, "could not create a pipe: %s", strerror(errno));
   screen.keys = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (screen.keys >= 0 && tcgetattr(screen.keys, &screen.before) != 0) {
     close(screen.keys);
@@ -113,8 +109,8 @@ void screen_end(void) {
     sigaction(SIGNALS[i], &screen.handlers[i], NULL);
   if (screen.keys >= 0)
     close(screen.keys);
-  close(screen.wake);
-  screen.keys = screen.wake = -1;
+  wake_close(&screen.wake);
+  screen.keys = -1;
 }
 
 void screen_size(int *rows, int *columns) {
@@ -184,12 +180,10 @@ enum screen_event screen_wait(int64_t milliseconds) {
     int64_t rest = until - clock_now();
     if (rest <= 0)
       return SCREEN_DUE;
-    struct pollfd events[] = {{.fd = screen.wake, .events = POLLIN}, {.fd = screen.keys, .events = POLLIN}};
+    struct pollfd events[] = {{.fd = screen.wake.fd, .events = POLLIN}, {.fd = screen.keys, .events = POLLIN}};
     if (poll(events, 2, rest > INT32_MAX ? INT32_MAX : (int)rest) <= 0)
       continue;
-    uint64_t count;
-    ssize_t got = read(screen.wake, &count, sizeof count);
-    (void)got;
+    wake_clear(&screen.wake);
     bool due = false;
     if (events[1].revents != 0 && !read_keys(&due))
       leave = 1;

@@ -1,7 +1,6 @@
 /* What the workers of one target share. */
 #include <criterion/criterion.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -11,25 +10,24 @@
 
 static struct backlog backlog;
 static struct worker_pool pool;
-static int idle_fd;
+static struct wake idle;
 
 static void begin(void) {
-  idle_fd = eventfd(0, EFD_NONBLOCK);
-  worker_pool_init(&pool, 7, meter_of("hall"), &backlog, idle_fd);
+  cr_assert(wake_open(&idle));
+  worker_pool_init(&pool, 7, meter_of("hall"), &backlog, &idle);
   pool.workers = 2;
 }
 
 static void end(void) {
   worker_pool_release(&pool);
-  close(idle_fd);
+  wake_close(&idle);
 }
 
 TestSuite(worker_pool, .init = begin, .fini = end);
 
 /* Whether the last worker has begun to wait since this was asked last. */
 static bool was_told_idle(void) {
-  uint64_t count = 0;
-  return read(idle_fd, &count, sizeof count) == sizeof count;
+  return wake_clear(&idle);
 }
 
 static void *wait_for_long(void *stays) {
