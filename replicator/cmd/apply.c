@@ -1,4 +1,6 @@
 /* rowrelay apply: makes what is set up as a file says. */
+#include <stdio.h>
+
 #include "cli/call.h"
 #include "cli/command.h"
 #include "common/text.h"
@@ -28,6 +30,8 @@ static bool run(const struct options *given, struct error *error) {
   setup.source = source;
   ok = ok && setup_plan(&setup, error) &&
        (dry_run ? print_plan(given, &setup, error) : steps_run(&setup.steps, source, setup.file, error));
+  if (ok && setup.steps.count == 0)
+    fprintf(stderr, "nothing to change: the source is as %s says\n", setup.file);
   setup_release(&setup);
   tree_free(setup.wanted);
   source_close(source);

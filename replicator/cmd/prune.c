@@ -44,18 +44,23 @@ static void print_left(const PGresult *days) {
 
 /* One day after the other, until nothing more can be dropped now. */
 static bool prune(struct source *source, struct values values, int64_t until, struct error *error) {
+  bool any = false;
   for (;;) {
     PGresult *days = NULL;
     if (!call_run(source, &QUERY_cmd_prune, values, &days, error))
       return false;
     print_done(days);
+    any |= PQntuples(days) > 0;
     bool busy = count_outcomes(days, "busy") > 0 && clock_now() < until;
     bool again = count_outcomes(days, "more") > 0 || count_outcomes(days, "deleting") > 0;
     if (!busy && !again)
       print_left(days);
     PQclear(days);
-    if (!busy && !again)
+    if (!busy && !again) {
+      if (!any)
+        fputs("nothing is old enough to be dropped\n", stderr);
       return true;
+    }
     if (!again)
       clock_sleep(RETRY_PAUSE);
   }

@@ -397,8 +397,9 @@ static bool tell(const struct verify *verify, struct error *error) {
     error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs in %lld row%s", name, (long long)report->all_found,
               text_plural(report->all_found));
     if (report->all_queued > 0)
-      return error_hint(error, "%lld rows were queued again; run verify once more when they have been delivered",
-                        (long long)report->all_queued);
+      return error_hint(error, "%lld row%s queued again; run verify once more when %s been delivered",
+                        (long long)report->all_queued, report->all_queued == 1 ? " was" : "s were",
+                        report->all_queued == 1 ? "it has" : "they have");
     if (verify->options->repair)
       return error_hint(error, "none could be queued again: rows without a unique key cannot be identified, and a "
                                "row that is being written will be queued by that");

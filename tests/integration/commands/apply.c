@@ -211,6 +211,9 @@ Test(apply, what_is_exported_changes_nothing_and_makes_another_source_the_same) 
   cr_assert_str_eq(applies(&f, yaml, NULL), "");
   cr_assert_str_eq(applies(&f, json, "--prune"), "");
   cr_assert_str_eq(state(&f), before);
+  const char *said;
+  cr_assert_eq(rowrelay(&f, NULL, &said, "apply", "/dev/null", NULL), 0);
+  cr_assert_str_eq(said, "nothing to change: the source is as /dev/null says\n");
   /* Both forms say the same of another source, which is then the same. */
   applies(&g, yaml, NULL);
   cr_assert_str_eq(rowrelay_ok(&g, "export", NULL), yaml);
