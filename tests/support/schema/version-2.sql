@@ -7440,8 +7440,9 @@ begin
     format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
            'tg_relid or t.ctid operator(pg_catalog.<>) %s) and %s)%s;', name, rowrelay.same_key(capture, 't', 'new'),
            new_ctid, rowrelay.same_row_type('t.*', 'new.*'),
-           case when is_filtered then
-             format(' and rowrelay.rows_with_key(%s, key) is distinct from 1', capture.id) end),
+           -- the other one may be what this row is by now, or left out by the filter
+           format(' and (%sis_gone is not true or (rowrelay.rows_with_key(%s, key) operator(pg_catalog.>) 1)'
+                  ' is not false)', case when is_filtered then 'false and ' end, capture.id)),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
@@ -7483,6 +7484,12 @@ begin
            '      op := ''i'';',
            '      old_row := null;',
            '    end if;',
+    case when has_children then concat_ws(E'\n',
+           '    if is_double then',
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, '
+           'rowrelay.shared_key());', capture.id),
+           '      return null;',
+           '    end if;') end,
            '    if is_gone then',
     case when can_move then
     format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
@@ -7496,12 +7503,6 @@ begin
            capture.id, marked),
            '      return null;',
            '    end if;',
-    case when has_children then concat_ws(E'\n',
-           '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, '
-           'rowrelay.shared_key());', capture.id),
-           '      return null;',
-           '    end if;') end,
            '  end if;');
   else
     settled := concat_ws(E'\n',
