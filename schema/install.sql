@@ -171,6 +171,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/has_hash.sql
 \ir ../triggers/text_is_exact.sql
 \ir ../triggers/plain_type.sql
+\ir ../triggers/row_value.sql
 \ir ../triggers/plain_value.sql
 \ir ../triggers/column_hash.sql
 \ir ../triggers/has_inner_domain.sql
@@ -185,6 +186,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/survives_json.sql
 \ir ../triggers/row_is_known.sql
 \ir ../triggers/row_is_unaltered.sql
+\ir ../triggers/columns_are_named.sql
 \ir ../triggers/row_check.sql
 \ir ../triggers/awkward_columns.sql
 \ir ../triggers/pinned_settings.sql
@@ -258,8 +260,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/foreign_table.sql
 \ir ../triggers/trigger_body.sql
 \ir ../triggers/may_be_large.sql
+\ir ../triggers/may_be_long.sql
 \ir ../triggers/small_row.sql
 \ir ../triggers/rest_name.sql
+\ir ../triggers/has_plain_rows.sql
 \ir ../triggers/has_ordinary_rows.sql
 \ir ../triggers/ordinary_body.sql
 \ir ../triggers/kind_obstacle.sql

@@ -1,5 +1,5 @@
 -- Purpose:    returns SQL for the hash of one column's value; equal values have equal hashes
--- Parameters: name of the row; name, type and collation of the column
+-- Parameters: name of the row, see rowrelay.row_value(); name, type and collation of the column
 -- Result:     an expression of type integer; null when there is none for this type
 create or replace function rowrelay.column_hash(row_name text, column_name name, of_type oid, of_collation oid)
 returns text language plpgsql stable as $$
@@ -20,7 +20,7 @@ begin
        and p.proargtypes[0] = c.opcintype;
   end if;
   if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then
-    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(format('%I.%I', row_name, column_name), of_type));
+    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(rowrelay.row_value(row_name, column_name), of_type));
   end if;
   return hashes;
 end

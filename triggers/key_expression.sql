@@ -1,5 +1,5 @@
 -- Purpose:    returns SQL for the text of a key: the text of a single column, a JSON array of several
--- Parameters: relation; attribute numbers; name of the row, new or old
+-- Parameters: relation; attribute numbers; name of the row: new, old or either, see rowrelay.row_value()
 -- Result:     an expression; 'null' when there is no key
 create or replace function rowrelay.key_expression(relation regclass, numbers smallint[], row_name text) returns text
 language plpgsql stable as $$
@@ -15,8 +15,8 @@ begin
     join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
    cross join lateral format(case
                              when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
-                               then 'pg_catalog.trim_scale(%s.%I)'
-                                  else '%s.%I' end, row_name, a.attname) as p(value);
+                               then 'pg_catalog.trim_scale(%s)'
+                                  else '%s' end, rowrelay.row_value(row_name, a.attname)) as p(value);
   return case coalesce(cardinality(parts), 0)
            when 0 then 'null'
            when 1 then texts[1]

@@ -2,10 +2,10 @@
 --             it to the log and the queue, with who did it, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
--- Parameters: capture; operation: TG_OP; key; hash that chooses the lane; images; whether the
+-- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; images; whether the
 --             image before is kept; lanes: of each target the number of its first lane, and how many it has;
 --             the time zone to restore, null: none
--- Result:     true
+-- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
 create or replace function rowrelay.log_row(capture integer, operation text, key text,
                                             hash integer, old_row json, new_row json, keeps_before boolean,
                                             lanes integer[], former_timezone text) returns boolean
@@ -33,6 +33,9 @@ begin
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
+  if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
+    return false;
+  end if;
   day := rowrelay.partition_day();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
                                old_row, new_row, caveat)
@@ -42,13 +45,17 @@ begin
   if lanes operator(pg_catalog.=) '{}' then
     return true;
   end if;
+  -- a barrier has no hash, and a lane of its own unless there is only one
   hash := pg_catalog.int4and(hash, 2147483647);
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   insert into rowrelay.queue (change_id, lane, day, bytes)
-  values (id, pg_catalog.int4pl(lanes[1], pg_catalog.mod(hash, lanes[2])), day, bytes);
+  values (id, pg_catalog.int4pl(lanes[1], coalesce(pg_catalog.mod(hash, lanes[2]),
+                                                   greatest(pg_catalog.int4mi(1, lanes[2]), -1))), day, bytes);
   for place in 3 .. pg_catalog.cardinality(lanes) by 2 loop
     insert into rowrelay.queue (change_id, lane, day, bytes)
-    values (id, pg_catalog.int4pl(lanes[place], pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)])), day, bytes);
+    values (id, pg_catalog.int4pl(lanes[place],
+              coalesce(pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)]),
+                       greatest(pg_catalog.int4mi(1, lanes[pg_catalog.int4pl(place, 1)]), -1))), day, bytes);
   end loop;
   if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
     perform rowrelay.ring_doorbell();

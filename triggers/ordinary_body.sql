@@ -5,9 +5,12 @@
 --             before (rowrelay.nesting_statements), the row is large, the table was altered, the transaction leaves its
 --             rows out.
 --
---             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. Only passing on a large row is: see
---             rowrelay.record_key(). See rowrelay.trigger_body() for what is done with a row.
+--             Nothing in it can fail where the application's statement did not. Where all columns have built-in types,
+--             and an image of a small row fits, nothing is guarded, and a row costs one expression
+--             (rowrelay.has_plain_rows). Elsewhere images are made in a guarded block first: columns are left out or
+--             masked, or values may have more text than their size tells. A change that cannot be captured so is passed
+--             on. Passing on a large row is always guarded: see rowrelay.record_key(). See rowrelay.trigger_body() for
+--             what is done with a row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -18,21 +21,57 @@ declare
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
-  old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
+  row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  is_plain     constant boolean := rowrelay.has_plain_rows(capture);
+  can_move     constant boolean := rowrelay.can_change_lane(capture);
   name         constant text := rowrelay.full_name(relation);
-  new_is_small constant text := rowrelay.small_row(relation, 'new'); -- null: always
-  old_is_small constant text := rowrelay.small_row(relation, 'old');
+  is_large     constant boolean := rowrelay.small_row(relation, 'new') is not null; -- some rows may be
+  -- where nothing is guarded, large rows are passed on; null: there are none
+  new_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'new') end;
+  old_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'old') end;
+  new_image    text := rowrelay.row_image(row_type, 'new');
+  old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
+  hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+  left_out     text[]; -- names of columns that are left out, masked, or chosen
+  new_has_key  text; -- null: always
+  old_has_key  text;
   has_timezone boolean;
   known        text;
-  is_ordinary  text;
+  is_ordinary  text; -- conditions for an insert or update, and for a delete
+  is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
   lanes        text;
   logged       text;
+  timezone     text; -- null: it does not matter
+  otherwise    text;
 begin
   if rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
+
+  -- in a column that a user chose as part of the key
+  select string_agg(format('new.%I is not null', a.attname), ' and '),
+         string_agg(format('old.%I is not null', a.attname), ' and ')
+    into new_has_key, old_has_key
+    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
+  if can_move then
+    -- without a hash it is a barrier
+    -- a row that leaves its lane is a barrier, which has no hash
+    hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
+                   ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'));
+  end if;
+  select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
+              then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)
+              else new_image end,
+         case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
+              then format('rowrelay.trim_image(%s, %L, %L, %L)', old_image, i.keep, i.leave_out, i.masks)
+              else old_image end,
+         coalesce(i.keep, i.leave_out || array(select json_object_keys(i.masks)))
+    into new_image, old_image, left_out
+    from rowrelay.image_columns(capture) as i;
 
   -- What this transaction leaves out must cost it nothing, so that is asked first.
   with pinned as materialized (
@@ -43,40 +82,63 @@ begin
                   ' operator(pg_catalog.=) ''''',
                   case when not capture.capture_origin then
                     ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
-           format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
-                  '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
+           -- a session keeps 200 bytes for each name with its schema
+           format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
+           case when new_image !~ '^(rowrelay.trim_image.)?pg_catalog.row_to_json' then
+             rowrelay.row_check(relation, false) end,
+           case when cardinality(left_out) > 0 then
+             format('rowrelay.columns_are_named(%L, %L, %L)', relation::oid,
+                    array_agg(a.attnum order by a.attnum) filter (where a.attname = any (left_out)),
+                    array_agg(a.attname order by a.attnum) filter (where a.attname = any (left_out))) end,
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
-                                     '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
+                                     '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
            'not (' || rowrelay.foreign_table(capture) || ')'),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
-                              or rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
+                              or is_plain and rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
   select string_agg(format(w.condition, format('new.%I', w.name)), ' or '),
          string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
     into new_is_awkward, old_is_awkward
-    from rowrelay.awkward_columns(relation) as w;
-  select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
-                   '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                   new_is_small, case when keeps_before then old_is_small end,
-                   '(' || new_is_awkward || ') is not true',
-                   case when keeps_before then '(' || old_is_awkward || ') is not true' end)
-    into is_ordinary;
+    from rowrelay.awkward_columns(relation) as w, rowrelay.image_columns(capture) as i
+   where (i.keep is null or w.name = any (i.keep)) and w.name <> all (i.leave_out);
+  new_is_awkward := '(' || new_is_awkward || ') is not true';
+  old_is_awkward := case when keeps_before then '(' || old_is_awkward || ') is not true' end;
+  is_ordinary := concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
+                           '(new.xmax operator(pg_catalog.=) 0 or is_last)',
+                           new_has_key, '(tg_op operator(pg_catalog.=) ''INSERT'' or ' || old_has_key || ')',
+                           new_is_small, new_is_awkward);
+  is_deleted := case when is_firm then
+                  concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
   select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
     into lanes
     from rowrelay.route r join rowrelay.target t on t.id = r.target
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
-  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
-                   keeps_before, '{' || lanes || '}',
-                   case when has_timezone then 'former_timezone' else 'null' end);
+  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
+                   rowrelay.key_expression(relation, key_columns, 'either'), hash,
+                   case when not keeps_before then
+                          format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
+                                 rowrelay.key_row(capture))
+                        when is_plain then
+                          format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
+                        else 'old_row' end,
+                   case when is_plain then
+                          format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
+                        else 'new_row' end,
+                   keeps_before, '{' || lanes || '}', case when has_timezone then 'former_timezone' else 'null' end);
+  if has_timezone then
+    timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
+                ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
+    otherwise := E'\n      else rowrelay.restore_timezone(former_timezone)';
+  end if;
 
   return concat_ws(E'\n',
            'declare',
@@ -84,34 +146,36 @@ begin
            '  is_last found%type;',
     case when has_timezone then
            '  former_timezone tg_op%type;' end,
+    case when not is_plain then
+           '  new_row rowrelay.change.new_row%type;' end,
+    case when not is_plain and keeps_before then
+           '  old_row new_row%type;' end,
            'begin',
     format('  while %s', known),
            '  loop',
-    case when has_timezone then concat_ws(E'\n',
-           '    former_timezone := case when pg_catalog.current_setting(''timezone'')'
-           ' operator(pg_catalog.<>) all (''{UTC,Etc/UTC}''::pg_catalog.text[]) then rowrelay.change_timezone() end;')
-    end,
-           '    if (case when tg_op operator(pg_catalog.<>) ''DELETE'' then',
-    format(E'      case when %s then\n        %s%s end', is_ordinary,
-           format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
-                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                  case when keeps_before then
-                    format('case when tg_op operator(pg_catalog.=) ''UPDATE'' then %s end', old_image)
-                  else 'null' end,
-                  'pg_catalog.row_to_json(new.*)'),
-           case when has_timezone then E'\n        else rowrelay.restore_timezone(former_timezone)' end),
-    case when is_firm then
-    format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
-           case when keeps_before then
-             concat_ws(' and ', '', old_is_small,
-                       '(' || old_is_awkward || ') is not true')
-           end,
-           format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
-                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
-                  coalesce(old_image, rowrelay.key_row(capture)), 'null')) end,
-    case when has_timezone then
-           '    else rowrelay.restore_timezone(former_timezone)' end,
-           '    end) then',
+    case when is_plain then timezone else concat_ws(E'\n',
+           '    begin',
+           timezone,
+    case when keeps_before then
+    format(E'    old_row := case when %s then\n        %s end;',
+           concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
+                     format('(tg_op operator(pg_catalog.=) ''UPDATE'' or %s)', is_deleted)), old_image) end,
+    format(E'    new_row := case when %s then\n        %s end;',
+           concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''DELETE''',
+                     case when keeps_before then '(tg_op operator(pg_catalog.=) ''INSERT'' or old_row is not null)' end,
+                     is_ordinary), new_image),
+           '    exception when others then', -- which also restores the time zone
+           '      exit;',
+           '    end;') end,
+    format(E'    if (case when %s then\n      %s%s end) then',
+           case when is_plain then
+             concat_ws(' and ', case when keeps_before then old_is_small end, old_is_awkward,
+                       format(E'case when tg_op operator(pg_catalog.<>) ''DELETE'' then\n        %s\n'
+                              '        else %s end', is_ordinary, is_deleted))
+                when keeps_before then
+             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
+                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
+           logged, otherwise),
            -- the result does not matter, and a variable needs no plan
            '      return old;',
            '    end if;',
@@ -132,12 +196,12 @@ begin
            '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
-    case when new_is_small is not null then
+    case when is_large then
            '  begin' end, -- as one value the row may be too large to be passed on
     format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
            rowrelay.rest_name(capture.id)),
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
-    case when new_is_small is not null then concat_ws(E'\n',
+    case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
     format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),

@@ -18,7 +18,7 @@ begin
         join pg_type t on t.oid = i.type and t.typtype = 'c'
        where not rowrelay.is_safe_type(i.type)
     )
-    select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
+    select string_agg(format('rowrelay.row_is_known(%L, %L, %s)',
                              p.relation, p.types,
                              case when is_plain and p.relation = row_check.relation then 'true' else 'false' end),
                                E'\n       and '

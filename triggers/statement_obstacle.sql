@@ -23,7 +23,7 @@ begin
                   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                     and a.attgenerated = 'v') then
       'it has a virtual generated column'
-    when not rowrelay.has_ordinary_rows(capture) then 'it has columns of types that are captured one by one'
+    when not rowrelay.has_plain_rows(capture) then 'it has columns of types that are captured one by one'
     -- both images of a row would have to take the same form
     when rowrelay.keeps_before(capture)
          and exists (select from rowrelay.awkward_columns(capture.relation)) then

@@ -216,3 +216,59 @@ Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
             (long long)kept[0]);
   fixture_end(&f);
 }
+
+/* Tables that differ in what their images need, each with an integer key and a column "v" that is updated. */
+static const char *const KINDS[][2] = {
+    {"id int primary key, v text", ""},
+    {"id int primary key, v text", ", before => 'full'"},
+    {"id int primary key, v text, j json", ", before => 'full'"},
+    {"id int primary key, v text, j jsonb", ""},
+    {"id int primary key, v text, j jsonb", ", before => 'full'"},
+    {"id int primary key, v text, a int[], b text[]", ""},
+    {"id int primary key, v text, m mood", ""},
+    {"id int, m mood default 'ok', v text, primary key (id, m)", ""},
+    {"id int primary key, v text, p pair", ", before => 'full'"},
+    {"id int primary key, v text, w text", ", mask => '{\"w\": \"***\"}'"},
+    {"id int primary key, v text, w text, j jsonb", ", exclude => '{w}', before => 'full'"},
+    {"id int primary key, v text, w text", ", columns => '{id,v}'"},
+    {"id int primary key, v text, w text", ", lane => '{w}'"},
+    {"id int unique, v text", ", key => '{id}'"},
+};
+enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
+
+/* How many trigger functions a session has compiled whose names end so. */
+static int64_t compiled(PGconn *writer, const char *suffix) {
+  return ask_number(writer,
+                    strcmp(suffix, "_rest") == 0
+                        ? "select count(*) from pg_backend_memory_contexts where name = 'PL/pgSQL function' and ident "
+                          "~ '^rowrelay[.]capture_[0-9]+_rest[(]'"
+                        : "select count(*) from pg_backend_memory_contexts where name = 'PL/pgSQL function' and ident "
+                          "~ '^rowrelay[.]capture_[0-9]+[(]'");
+}
+
+Test(many, an_ordinary_change_needs_the_small_function_only_whatever_its_table_is_like) {
+  struct fixture f;
+  fixture_begin(&f, "many_kinds");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
+    cr_skip_test("PostgreSQL 13 does not tell what memory is for");
+  rowrelay_ok(&f, "target", "add", "w", "file:/dev/null", NULL);
+  sql(f.at_source, "create type mood as enum ('ok', 'sad'); create type pair as (x int, y int)");
+  PGconn *writer = connect_to(f.source, NULL);
+  for (int kind = 0; kind < KIND_COUNT; kind++) {
+    sql(f.at_source, "create table t%d (%s); select rowrelay.capture_table('t%d', target => 'w'%s)", kind,
+        KINDS[kind][0], kind, KINDS[kind][1]);
+    sql(writer, "insert into t%d (id, v) values (1, 'a'), (2, 'b')", kind);
+    sql(writer, "update t%d set v = 'c'", kind);
+    sql(writer, "begin; delete from t%d where id = 1; insert into t%d (id, v) values (3, 'd'); update t%d set v = 'e'",
+        kind, kind, kind);
+    sql(writer, "delete from t%d where id = 2; commit", kind);
+    cr_expect_eq(compiled(writer, "_rest"), 0, "%s%s", KINDS[kind][0], KINDS[kind][1]);
+  }
+  cr_assert_eq(compiled(writer, ""), KIND_COUNT);
+  cr_expect_eq(ask_number(f.at_source, "select count(*) from pg_proc where proname ~ '^capture_[0-9]+_rest$'"),
+               KIND_COUNT, "each has a function for what is not ordinary");
+  sql(writer, "update t0 set id = 4");
+  cr_assert_eq(compiled(writer, "_rest"), 1, "a change of a key is not ordinary");
+  PQfinish(writer);
+  fixture_end(&f);
+}

@@ -366,6 +366,40 @@ Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_own
   people_end(&s);
 }
 
+/* Nor do those of a key's new type, by which the trigger functions would look for a row that was written again. */
+Test(rights, a_key_that_gets_another_type_does_not_run_its_casts_as_the_schemas_owner) {
+  struct shop s;
+  trapped_begin(&s, "rights_later_key",
+                "create table shop.plain (id text primary key, v int);"
+                "create table shop.many (id text primary key, v int, a int[], j jsonb);"
+                "create table shop.moody (id text primary key, v int, m shop.mood);"
+                "create table shop.hidden (id text primary key, v int, w text)");
+  static const char *const TABLES[] = {"plain", "many", "moody", "hidden"};
+  PGconn *super = s.fixture.at_source;
+  sql(s.as_boss, "select rowrelay.capture_table('shop.plain'); select rowrelay.capture_table('shop.many');"
+                 "select rowrelay.capture_table('shop.moody', before => 'full');"
+                 "select rowrelay.capture_table('shop.hidden', exclude => '{w}')");
+  for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+    const char *table = TABLES[i];
+    sql(s.as_app, "insert into shop.%s values ('ok', 1); update shop.%s set v = 2; delete from shop.%s", table, table,
+        table);
+    sql(super, "set role shopkeeper; alter table shop.%s alter id type shop.mood using 'ok'; reset role", table);
+    for (int anew = 0; anew < 2; anew++) {
+      sql(s.as_app,
+          "begin; insert into shop.%s (id, v) values ('ok', 1); update shop.%s set v = 2;"
+          "insert into shop.%s (id, v) values ('ok', 1) on conflict (id) do update set v = 3;"
+          "update shop.%s set id = 'sad'; delete from shop.%s; commit",
+          table, table, table, table, table);
+      nobody_ran_as_owner(&s, table);
+      sql(super, "update rowrelay.job set held_until = now()");
+      sql(s.as_hand, "select rowrelay.maintain()");
+    }
+  }
+  cr_expect_str_eq(ask(super, "select string_agg(distinct key, ',' order by key) from rowrelay.change where key <> ''"),
+                   "ok,sad");
+  people_end(&s);
+}
+
 Test(rights, checks_of_domains_do_not_run_as_the_schemas_owner) {
   struct shop s;
   trapped_begin(&s, "rights_domains", "create table shop.coded (id shop.code primary key, other shop.code, v text)");

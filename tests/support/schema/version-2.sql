@@ -5104,6 +5104,17 @@ begin
      where t.oid = rowrelay.plain_oid(of_type));
 end
 $$;
+-- Purpose:    returns SQL for a column of a row in a trigger function
+-- Parameters: name of the row; either: the new one, or the old one where there is no new one, which is only right for
+--             a column that is never null; name of the column
+-- Result:     an expression
+create or replace function rowrelay.row_value(row_name text, column_name name) returns text
+language plpgsql immutable as $$
+begin
+  return case when row_name = 'either' then format('coalesce(new.%1$I, old.%1$I)', column_name)
+              else format('%I.%I', row_name, column_name) end;
+end
+$$;
 -- Purpose:    returns SQL for a column of a row, for use with functions and operators of its type; see
 --             rowrelay.plain_type()
 -- Parameters: name of the row; name and type of the column
@@ -5111,12 +5122,12 @@ $$;
 create or replace function rowrelay.plain_value(row_name text, column_name name, of_type oid) returns text
 language plpgsql stable as $$
 begin
-  return format(case when rowrelay.plain_oid(of_type) = of_type then '%I.%I' else '(%I.%I)::%s' end,
-                row_name, column_name, rowrelay.plain_type(of_type, 0));
+  return format(case when rowrelay.plain_oid(of_type) = of_type then '%s' else '(%s)::%s' end,
+                rowrelay.row_value(row_name, column_name), rowrelay.plain_type(of_type, 0));
 end
 $$;
 -- Purpose:    returns SQL for the hash of one column's value; equal values have equal hashes
--- Parameters: name of the row; name, type and collation of the column
+-- Parameters: name of the row, see rowrelay.row_value(); name, type and collation of the column
 -- Result:     an expression of type integer; null when there is none for this type
 create or replace function rowrelay.column_hash(row_name text, column_name name, of_type oid, of_collation oid)
 returns text language plpgsql stable as $$
@@ -5137,7 +5148,7 @@ begin
        and p.proargtypes[0] = c.opcintype;
   end if;
   if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then
-    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(format('%I.%I', row_name, column_name), of_type));
+    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(rowrelay.row_value(row_name, column_name), of_type));
   end if;
   return hashes;
 end
@@ -5267,7 +5278,7 @@ language sql stable as $$
              and not exists (select from rowrelay.type_parts(a.atttypid, a.attcollation)))
 $$;
 -- Purpose:    returns SQL for the text of a key: the text of a single column, a JSON array of several
--- Parameters: relation; attribute numbers; name of the row, new or old
+-- Parameters: relation; attribute numbers; name of the row: new, old or either, see rowrelay.row_value()
 -- Result:     an expression; 'null' when there is no key
 create or replace function rowrelay.key_expression(relation regclass, numbers smallint[], row_name text) returns text
 language plpgsql stable as $$
@@ -5283,8 +5294,8 @@ begin
     join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
    cross join lateral format(case
                              when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
-                               then 'pg_catalog.trim_scale(%s.%I)'
-                                  else '%s.%I' end, row_name, a.attname) as p(value);
+                               then 'pg_catalog.trim_scale(%s)'
+                                  else '%s' end, rowrelay.row_value(row_name, a.attname)) as p(value);
   return case coalesce(cardinality(parts), 0)
            when 0 then 'null'
            when 1 then texts[1]
@@ -5391,6 +5402,22 @@ exception when others then
   return false;
 end
 $$;
+-- Purpose:    whether columns have the names that a trigger function knows them by: one that is left out or masked
+--             would be captured under another name. A caller evaluates it as rowrelay.row_is_known(): when it plans
+--             an expression, and again after the table named in it was altered. The names are those of the catalog
+--             cache, which are right even if the transaction cannot see the alteration yet.
+-- Parameters: a table; numbers of columns and their names
+create or replace function rowrelay.columns_are_named(relation regclass, numbers smallint[], names text[])
+  returns boolean
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select bool_and((pg_identify_object_as_address('pg_class'::regclass, relation, c.number)).object_names[3]
+                            = c.name)
+            from unnest(numbers, names) as c(number, name)) is true;
+exception when others then
+  return false;
+end
+$$;
 -- Purpose:    returns SQL that calls rowrelay.row_is_known() for a table and for the composite types in its images
 -- Parameters: a table or composite type; whether images take its rows unchanged
 -- Result:     a condition
@@ -5411,7 +5438,7 @@ begin
         join pg_type t on t.oid = i.type and t.typtype = 'c'
        where not rowrelay.is_safe_type(i.type)
     )
-    select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
+    select string_agg(format('rowrelay.row_is_known(%L, %L, %s)',
                              p.relation, p.types,
                              case when is_plain and p.relation = row_check.relation then 'true' else 'false' end),
                                E'\n       and '
@@ -6094,10 +6121,10 @@ $$;
 --             it to the log and the queue, with who did it, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
--- Parameters: capture; operation: TG_OP; key; hash that chooses the lane; images; whether the
+-- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; images; whether the
 --             image before is kept; lanes: of each target the number of its first lane, and how many it has;
 --             the time zone to restore, null: none
--- Result:     true
+-- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
 create or replace function rowrelay.log_row(capture integer, operation text, key text,
                                             hash integer, old_row json, new_row json, keeps_before boolean,
                                             lanes integer[], former_timezone text) returns boolean
@@ -6125,6 +6152,9 @@ begin
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
+  if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
+    return false;
+  end if;
   day := rowrelay.partition_day();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
                                old_row, new_row, caveat)
@@ -6134,13 +6164,17 @@ begin
   if lanes operator(pg_catalog.=) '{}' then
     return true;
   end if;
+  -- a barrier has no hash, and a lane of its own unless there is only one
   hash := pg_catalog.int4and(hash, 2147483647);
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   insert into rowrelay.queue (change_id, lane, day, bytes)
-  values (id, pg_catalog.int4pl(lanes[1], pg_catalog.mod(hash, lanes[2])), day, bytes);
+  values (id, pg_catalog.int4pl(lanes[1], coalesce(pg_catalog.mod(hash, lanes[2]),
+                                                   greatest(pg_catalog.int4mi(1, lanes[2]), -1))), day, bytes);
   for place in 3 .. pg_catalog.cardinality(lanes) by 2 loop
     insert into rowrelay.queue (change_id, lane, day, bytes)
-    values (id, pg_catalog.int4pl(lanes[place], pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)])), day, bytes);
+    values (id, pg_catalog.int4pl(lanes[place],
+              coalesce(pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)]),
+                       greatest(pg_catalog.int4mi(1, lanes[pg_catalog.int4pl(place, 1)]), -1))), day, bytes);
   end loop;
   if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
     perform rowrelay.ring_doorbell();
@@ -7815,6 +7849,14 @@ language sql stable as $$
   select t.typlen = -1 and t.oid not in ('numeric'::regtype, 'inet'::regtype, 'cidr'::regtype)
     from pg_type t where t.oid = rowrelay.base_type(of_type)
 $$;
+-- Purpose:    whether the size of a value does not bound that of its text: numbers in jsonb, an array or a multirange
+--             may have 131,072 digits, and nulls take a bit
+-- Parameters: the type of a column
+create or replace function rowrelay.may_be_long(of_type oid) returns boolean
+language sql stable as $$
+  select t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid = 'jsonb'::regtype
+    from pg_type t where t.oid = rowrelay.base_type(of_type)
+$$;
 -- Purpose:    returns SQL for whether a row is so small that no image of it can be too large for PostgreSQL: stored
 --             values may be compressed to a 255th of their size and grow by six in JSON, and an image may have a
 --             gigabyte. Values are looked at one by one: the row itself may be too large to be passed to a function.
@@ -7836,12 +7878,12 @@ $$;
 -- Parameters: capture id
 create or replace function rowrelay.rest_name(capture_id integer) returns text
 language sql immutable as $$ select 'capture_' || capture_id || '_rest' $$;
--- Purpose:    whether the trigger function of a table can be made of two, of which the first captures ordinary rows
---             (rowrelay.ordinary_body)
+-- Purpose:    whether the image of every ordinary row of a table is what row_to_json() makes of it, and cannot fail, so
+--             that a trigger function makes it where nothing is guarded
 -- Parameters: capture
 -- Result:     false for a table with a filter, excluded or masked columns, documents, rows that change lanes, no key, a
 --             key that may be null, inheritance children, or columns whose types or names need more
-create or replace function rowrelay.has_ordinary_rows(capture rowrelay.capture) returns boolean
+create or replace function rowrelay.has_plain_rows(capture rowrelay.capture) returns boolean
 language plpgsql stable as $$
 declare
   relation    constant regclass := capture.relation;
@@ -7862,14 +7904,45 @@ begin
      -- The size of an array, jsonb or a multirange does not bound that of its text: numbers in it may have 131,072
      -- digits, and nulls take a bit.
      and not exists (select from pg_attribute a
-                      cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
-                       join pg_type t on t.oid = b.oid
                       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
-                        and (t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid = 'jsonb'::regtype))
+                        and rowrelay.may_be_long(a.atttypid))
      -- each of them makes the function larger
      and (select count(*) <= 4 from rowrelay.awkward_columns(relation))
      -- no application has this one as it would have to be
      and not exists (select from rowrelay.pinned_settings(relation, key_columns || capture.lane_columns) as p
+                      where p.name = 'search_path');
+end
+$$;
+-- Purpose:    whether the trigger function of a table can be made of two, of which the first captures ordinary rows
+--             (rowrelay.ordinary_body)
+-- Parameters: capture
+-- Result:     false for a table with a filter, documents, no key, inheritance children, key or lane columns whose text
+--             or hash could fail, columns of extensions' types, names that are PL/pgSQL's own words, or columns none of
+--             whose values survives as JSON
+create or replace function rowrelay.has_ordinary_rows(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$
+declare
+  relation     constant regclass := capture.relation;
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  used_columns constant smallint[] := key_columns || capture.lane_columns;
+begin
+  return cardinality(key_columns) > 0 and capture.row_filter is null and not rowrelay.has_children(relation)
+     and not exists (select from pg_attribute a
+                      cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
+                       join pg_type t on t.oid = b.oid
+                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                        and (a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}')
+                             -- keys and lanes are computed where nothing is guarded
+                             or a.attnum = any (used_columns)
+                                and (t.oid >= 16384 and t.typtype <> 'e' or rowrelay.may_be_long(t.oid))))
+     and not exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                      where s.capture = capture.id and t.dropped_at is null)
+     -- each of them makes the function larger, or no value of it is ordinary
+     and (select count(*) <= 4 and coalesce(bool_and(a.condition <> '%1$s is distinct from null'), true)
+            from rowrelay.awkward_columns(relation) as a, rowrelay.image_columns(capture) as i
+           where (i.keep is null or a.name = any (i.keep)) and a.name <> all (i.leave_out))
+     -- no application has this one as it would have to be
+     and not exists (select from rowrelay.pinned_settings(relation, used_columns) as p
                       where p.name = 'search_path');
 end
 $$;
@@ -7880,9 +7953,12 @@ $$;
 --             before (rowrelay.nesting_statements), the row is large, the table was altered, the transaction leaves its
 --             rows out.
 --
---             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. Only passing on a large row is: see
---             rowrelay.record_key(). See rowrelay.trigger_body() for what is done with a row.
+--             Nothing in it can fail where the application's statement did not. Where all columns have built-in types,
+--             and an image of a small row fits, nothing is guarded, and a row costs one expression
+--             (rowrelay.has_plain_rows). Elsewhere images are made in a guarded block first: columns are left out or
+--             masked, or values may have more text than their size tells. A change that cannot be captured so is passed
+--             on. Passing on a large row is always guarded: see rowrelay.record_key(). See rowrelay.trigger_body() for
+--             what is done with a row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -7893,21 +7969,57 @@ declare
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
-  old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
+  row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  is_plain     constant boolean := rowrelay.has_plain_rows(capture);
+  can_move     constant boolean := rowrelay.can_change_lane(capture);
   name         constant text := rowrelay.full_name(relation);
-  new_is_small constant text := rowrelay.small_row(relation, 'new'); -- null: always
-  old_is_small constant text := rowrelay.small_row(relation, 'old');
+  is_large     constant boolean := rowrelay.small_row(relation, 'new') is not null; -- some rows may be
+  -- where nothing is guarded, large rows are passed on; null: there are none
+  new_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'new') end;
+  old_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'old') end;
+  new_image    text := rowrelay.row_image(row_type, 'new');
+  old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
+  hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+  left_out     text[]; -- names of columns that are left out, masked, or chosen
+  new_has_key  text; -- null: always
+  old_has_key  text;
   has_timezone boolean;
   known        text;
-  is_ordinary  text;
+  is_ordinary  text; -- conditions for an insert or update, and for a delete
+  is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
   lanes        text;
   logged       text;
+  timezone     text; -- null: it does not matter
+  otherwise    text;
 begin
   if rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
+
+  -- in a column that a user chose as part of the key
+  select string_agg(format('new.%I is not null', a.attname), ' and '),
+         string_agg(format('old.%I is not null', a.attname), ' and ')
+    into new_has_key, old_has_key
+    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
+  if can_move then
+    -- without a hash it is a barrier
+    -- a row that leaves its lane is a barrier, which has no hash
+    hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
+                   ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'));
+  end if;
+  select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
+              then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)
+              else new_image end,
+         case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
+              then format('rowrelay.trim_image(%s, %L, %L, %L)', old_image, i.keep, i.leave_out, i.masks)
+              else old_image end,
+         coalesce(i.keep, i.leave_out || array(select json_object_keys(i.masks)))
+    into new_image, old_image, left_out
+    from rowrelay.image_columns(capture) as i;
 
   -- What this transaction leaves out must cost it nothing, so that is asked first.
   with pinned as materialized (
@@ -7918,40 +8030,63 @@ begin
                   ' operator(pg_catalog.=) ''''',
                   case when not capture.capture_origin then
                     ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
-           format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
-                  '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
+           -- a session keeps 200 bytes for each name with its schema
+           format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
+           case when new_image !~ '^(rowrelay.trim_image.)?pg_catalog.row_to_json' then
+             rowrelay.row_check(relation, false) end,
+           case when cardinality(left_out) > 0 then
+             format('rowrelay.columns_are_named(%L, %L, %L)', relation::oid,
+                    array_agg(a.attnum order by a.attnum) filter (where a.attname = any (left_out)),
+                    array_agg(a.attname order by a.attnum) filter (where a.attname = any (left_out))) end,
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
-                                     '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
+                                     '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
            'not (' || rowrelay.foreign_table(capture) || ')'),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
-                              or rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
+                              or is_plain and rowrelay.may_be_large(a.atttypid) -- rowrelay.small_row() names it
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
   select string_agg(format(w.condition, format('new.%I', w.name)), ' or '),
          string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
     into new_is_awkward, old_is_awkward
-    from rowrelay.awkward_columns(relation) as w;
-  select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
-                   '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                   new_is_small, case when keeps_before then old_is_small end,
-                   '(' || new_is_awkward || ') is not true',
-                   case when keeps_before then '(' || old_is_awkward || ') is not true' end)
-    into is_ordinary;
+    from rowrelay.awkward_columns(relation) as w, rowrelay.image_columns(capture) as i
+   where (i.keep is null or w.name = any (i.keep)) and w.name <> all (i.leave_out);
+  new_is_awkward := '(' || new_is_awkward || ') is not true';
+  old_is_awkward := case when keeps_before then '(' || old_is_awkward || ') is not true' end;
+  is_ordinary := concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
+                           '(new.xmax operator(pg_catalog.=) 0 or is_last)',
+                           new_has_key, '(tg_op operator(pg_catalog.=) ''INSERT'' or ' || old_has_key || ')',
+                           new_is_small, new_is_awkward);
+  is_deleted := case when is_firm then
+                  concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
   select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
     into lanes
     from rowrelay.route r join rowrelay.target t on t.id = r.target
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
-  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
-                   keeps_before, '{' || lanes || '}',
-                   case when has_timezone then 'former_timezone' else 'null' end);
+  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
+                   rowrelay.key_expression(relation, key_columns, 'either'), hash,
+                   case when not keeps_before then
+                          format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
+                                 rowrelay.key_row(capture))
+                        when is_plain then
+                          format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
+                        else 'old_row' end,
+                   case when is_plain then
+                          format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
+                        else 'new_row' end,
+                   keeps_before, '{' || lanes || '}', case when has_timezone then 'former_timezone' else 'null' end);
+  if has_timezone then
+    timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
+                ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
+    otherwise := E'\n      else rowrelay.restore_timezone(former_timezone)';
+  end if;
 
   return concat_ws(E'\n',
            'declare',
@@ -7959,34 +8094,36 @@ begin
            '  is_last found%type;',
     case when has_timezone then
            '  former_timezone tg_op%type;' end,
+    case when not is_plain then
+           '  new_row rowrelay.change.new_row%type;' end,
+    case when not is_plain and keeps_before then
+           '  old_row new_row%type;' end,
            'begin',
     format('  while %s', known),
            '  loop',
-    case when has_timezone then concat_ws(E'\n',
-           '    former_timezone := case when pg_catalog.current_setting(''timezone'')'
-           ' operator(pg_catalog.<>) all (''{UTC,Etc/UTC}''::pg_catalog.text[]) then rowrelay.change_timezone() end;')
-    end,
-           '    if (case when tg_op operator(pg_catalog.<>) ''DELETE'' then',
-    format(E'      case when %s then\n        %s%s end', is_ordinary,
-           format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
-                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                  case when keeps_before then
-                    format('case when tg_op operator(pg_catalog.=) ''UPDATE'' then %s end', old_image)
-                  else 'null' end,
-                  'pg_catalog.row_to_json(new.*)'),
-           case when has_timezone then E'\n        else rowrelay.restore_timezone(former_timezone)' end),
-    case when is_firm then
-    format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
-           case when keeps_before then
-             concat_ws(' and ', '', old_is_small,
-                       '(' || old_is_awkward || ') is not true')
-           end,
-           format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
-                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
-                  coalesce(old_image, rowrelay.key_row(capture)), 'null')) end,
-    case when has_timezone then
-           '    else rowrelay.restore_timezone(former_timezone)' end,
-           '    end) then',
+    case when is_plain then timezone else concat_ws(E'\n',
+           '    begin',
+           timezone,
+    case when keeps_before then
+    format(E'    old_row := case when %s then\n        %s end;',
+           concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
+                     format('(tg_op operator(pg_catalog.=) ''UPDATE'' or %s)', is_deleted)), old_image) end,
+    format(E'    new_row := case when %s then\n        %s end;',
+           concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''DELETE''',
+                     case when keeps_before then '(tg_op operator(pg_catalog.=) ''INSERT'' or old_row is not null)' end,
+                     is_ordinary), new_image),
+           '    exception when others then', -- which also restores the time zone
+           '      exit;',
+           '    end;') end,
+    format(E'    if (case when %s then\n      %s%s end) then',
+           case when is_plain then
+             concat_ws(' and ', case when keeps_before then old_is_small end, old_is_awkward,
+                       format(E'case when tg_op operator(pg_catalog.<>) ''DELETE'' then\n        %s\n'
+                              '        else %s end', is_ordinary, is_deleted))
+                when keeps_before then
+             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
+                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
+           logged, otherwise),
            -- the result does not matter, and a variable needs no plan
            '      return old;',
            '    end if;',
@@ -8007,12 +8144,12 @@ begin
            '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
-    case when new_is_small is not null then
+    case when is_large then
            '  begin' end, -- as one value the row may be too large to be passed on
     format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
            rowrelay.rest_name(capture.id)),
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
-    case when new_is_small is not null then concat_ws(E'\n',
+    case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
     format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
@@ -8061,7 +8198,7 @@ begin
                   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                     and a.attgenerated = 'v') then
       'it has a virtual generated column'
-    when not rowrelay.has_ordinary_rows(capture) then 'it has columns of types that are captured one by one'
+    when not rowrelay.has_plain_rows(capture) then 'it has columns of types that are captured one by one'
     -- both images of a row would have to take the same form
     when rowrelay.keeps_before(capture)
          and exists (select from rowrelay.awkward_columns(capture.relation)) then
