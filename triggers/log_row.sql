@@ -17,7 +17,10 @@ declare
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user pg_catalog.text := session_user;
   caveat  pg_catalog.json;
-  bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
+  bytes   pg_catalog.int4 := case when keeps_before
+                               then pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
+                                                      coalesce(pg_catalog.pg_column_size(old_row), 0))
+                               else coalesce(pg_catalog.pg_column_size(new_row), 0) end;
 begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
@@ -29,9 +32,6 @@ begin
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
     caveat := rowrelay.traced(null);
-  end if;
-  if keeps_before then
-    bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
