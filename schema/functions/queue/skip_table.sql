@@ -16,6 +16,7 @@ begin
   -- by id, so that only changes of this table are discarded
   change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
                       and f.state = 'error');
+  perform rowrelay.lock_refused_lanes(target, change_ids, captures); -- all at once, before any other lock
   if cardinality(change_ids) > 0 then
     given_up := rowrelay.skip(target, change_ids);
   end if;

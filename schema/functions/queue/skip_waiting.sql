@@ -1,4 +1,5 @@
--- Purpose:    discards changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Purpose:    discards changes that wait because their target cannot take their table, also those that are in the queue
+--             for another attempt: a part of rowrelay.skip(). The caller has locked all lanes of these targets.
 -- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
 -- Result:     number of discarded changes
 create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[])
@@ -9,13 +10,28 @@ declare
 begin
   -- Locks the targets, so that no process releases changes meanwhile.
   perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
-  with gone as (
+  with unrefused as (
     delete from rowrelay.refusal f
      where f.state = 'waiting'
        and (target_id is null or f.target = target_id)
        and (captures is null or f.capture = any (captures))
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.change_id
+  ), unqueued as (
+    delete from rowrelay.queue q
+     using rowrelay.hold h, rowrelay.change c
+     where (target_id is null or h.target = target_id)
+       and (captures is null or h.capture = any (captures))
+       and q.lane = any (rowrelay.lanes_of(h.target)) and q.change_id <= h.released_to
+       and (change_ids is null or q.change_id = any (change_ids))
+       and c.id = q.change_id and c.day = q.day and c.capture = h.capture
+    returning h.target, h.capture, q.change_id
+  ), gone as (
+    select u.* from unrefused u union all select u.* from unqueued u
+  ), tried as (
+    update rowrelay.hold h set released = greatest(h.released - u.n, 0)
+      from (select q.target, q.capture, count(*) as n from unqueued q group by q.target, q.capture) as u
+     where h.target = u.target and h.capture = u.capture
   ), parts as (
     select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part
       from gone g

@@ -288,6 +288,32 @@ Test(hold, a_table_that_was_dropped_before_its_mirror_was_made_waits_alone_until
   fixture_end(&f);
 }
 
+/* Each attempt puts the oldest one back into the queue; a process that died has left it there. */
+Test(hold, what_is_being_tried_again_is_skipped_with_what_waits) {
+  struct fixture f;
+  begin(&f, "hold_tried");
+  sql(f.at_source, "create table gone (id int primary key)");
+  rowrelay_ok(&f, "capture", "gone", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into gone select generate_series(1, 5); drop table gone");
+  others_go_on(&f);
+  for (int way = 0; way < 2; way++) {
+    sql(f.at_source, "update rowrelay.hold set retry_at = now(); select rowrelay.release_held(1)");
+    cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "1");
+    if (way == 0)
+      cr_assert_str_eq(
+          rowrelay_ok(&f, "skip", ask(f.at_source, "select change_id from rowrelay.queue"), "--target", "w", NULL),
+          "1 discarded\n");
+    else
+      cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "public.gone", NULL), "4 discarded\n");
+    cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "0");
+  }
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
+  cr_assert_str_eq(
+      ask(f.at_source, "select sum(cardinality(change_ids)) from rowrelay.receipt where outcome = 'skipped'"), "5");
+  others_go_on(&f);
+  fixture_end(&f);
+}
+
 Test(hold, a_table_that_has_no_column_left_stops_no_other) {
   struct fixture f;
   begin(&f, "hold_bare");

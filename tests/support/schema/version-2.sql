@@ -864,6 +864,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
@@ -3170,10 +3171,13 @@ $$;
 --             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
--- Parameters: target (null: all); change ids (null: all that were refused)
+-- Parameters: target (null: all); change ids (null: all that were refused); held: captures whose waiting changes are
+--             meant, too: then all lanes of targets that cannot take these tables, because any of them may be tried
+--             right now
 -- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there
 --             now: look again.
-create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
+create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[],
+                                                       held integer[] default '{}') returns integer[]
 language plpgsql as $$
 declare
   lanes integer[];
@@ -3193,7 +3197,12 @@ begin
     select distinct n
       from unnest(lanes) as l
      cross join unnest(case when rowrelay.lane_position(l) = -1 then rowrelay.lanes_of(rowrelay.lane_target(l))
-                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n);
+                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n
+    union
+    select n
+      from rowrelay.hold h join rowrelay.target t on t.id = h.target
+     cross join unnest(rowrelay.lanes_of(t.id)) as n
+     where h.capture = any (held) and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target));
   perform rowrelay.lock_lanes(lanes);
   return lanes;
 end
@@ -3543,7 +3552,8 @@ begin
   return freed;
 end
 $$;
--- Purpose:    discards changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Purpose:    discards changes that wait because their target cannot take their table, also those that are in the queue
+--             for another attempt: a part of rowrelay.skip(). The caller has locked all lanes of these targets.
 -- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
 -- Result:     number of discarded changes
 create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[])
@@ -3554,13 +3564,28 @@ declare
 begin
   -- Locks the targets, so that no process releases changes meanwhile.
   perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
-  with gone as (
+  with unrefused as (
     delete from rowrelay.refusal f
      where f.state = 'waiting'
        and (target_id is null or f.target = target_id)
        and (captures is null or f.capture = any (captures))
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.change_id
+  ), unqueued as (
+    delete from rowrelay.queue q
+     using rowrelay.hold h, rowrelay.change c
+     where (target_id is null or h.target = target_id)
+       and (captures is null or h.capture = any (captures))
+       and q.lane = any (rowrelay.lanes_of(h.target)) and q.change_id <= h.released_to
+       and (change_ids is null or q.change_id = any (change_ids))
+       and c.id = q.change_id and c.day = q.day and c.capture = h.capture
+    returning h.target, h.capture, q.change_id
+  ), gone as (
+    select u.* from unrefused u union all select u.* from unqueued u
+  ), tried as (
+    update rowrelay.hold h set released = greatest(h.released - u.n, 0)
+      from (select q.target, q.capture, count(*) as n from unqueued q group by q.target, q.capture) as u
+     where h.target = u.target and h.capture = u.capture
   ), parts as (
     select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part
       from gone g
@@ -3608,7 +3633,8 @@ declare
   waiting     bigint[];
 begin
   perform rowrelay.lock_configuration();
-  lanes := rowrelay.lock_refused_lanes(target, change_ids);
+  lanes := rowrelay.lock_refused_lanes(target, change_ids, array(
+    select h.capture from rowrelay.hold h where change_ids is not null));
   -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);
@@ -3687,6 +3713,7 @@ begin
   -- by id, so that only changes of this table are discarded
   change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
                       and f.state = 'error');
+  perform rowrelay.lock_refused_lanes(target, change_ids, captures); -- all at once, before any other lock
   if cardinality(change_ids) > 0 then
     given_up := rowrelay.skip(target, change_ids);
   end if;
