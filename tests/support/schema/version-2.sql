@@ -6627,7 +6627,8 @@ language sql immutable as $$
 $$;
 -- Purpose:    whether a target may lack a row after it got a change of its key, because rows of a table and of its
 --             inheritance children share the key, or shared it: what was refused of that key stays listed until the
---             target has what is in the table. A change says nothing of the other rows.
+--             target has what is in the table. A change says nothing of the other rows, and the last one of the key
+--             that is in the log decides.
 -- Parameters: capture; key as the log has it; the delivered change
 -- Result:     false at once for a table without inheritance children
 create or replace function rowrelay.is_undecided(capture_id integer, key text, change_id bigint) returns boolean
@@ -6641,7 +6642,9 @@ begin
   end if;
   n := rowrelay.rows_with_key(capture_id, key);
   select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
-  return n is null or n > 1 or (n = 1) is not distinct from is_deleted;
+  return n is null or n > 1 or (n = 1) is not distinct from is_deleted
+    or exists (select from rowrelay.change h
+                where h.id > change_id and h.capture = capture_id and h.key = is_undecided.key and h.op <> 'r');
 end
 $$;
 -- Purpose:    records which change removed a row version that this transaction had made itself, in a table without a
