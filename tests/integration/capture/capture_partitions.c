@@ -361,6 +361,18 @@ Test(capture_partitions, a_key_that_rows_share_is_listed_as_long_as_they_do) {
   cr_expect_str_eq(keys_listed(&f), "");
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ':', n), ' ' order by id) from p"),
                    "1:5 2:1 3:3 7:3 8:1 10:1");
+  /* nor does who repairs */
+  sql(f.at_source, "insert into c values (10, 2)");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  rowrelay_ok(&f, "skip", "--all", NULL);
+  sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  cr_expect_str_eq(keys_listed(&f), "10");
+  sql(f.at_source, "delete from c where id = 10 and n = 2");
+  cr_expect_str_eq(keys_listed(&f), "");
   /* all rows of a child go, but not the other with the key */
   sql(f.at_source, "insert into c values (3, 1)");
   cr_expect_str_eq(keys_listed(&f), "3");
