@@ -89,6 +89,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
 drop function if exists rowrelay.image_expression(rowrelay.capture);

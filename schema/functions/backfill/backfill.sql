@@ -5,8 +5,8 @@
 --             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
 --             piece
 -- Result:     its number in rowrelay.backfill
--- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; no such
---             target; the unfinished backfill has another filter
+-- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; rows
+--             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true) returns integer
 language plpgsql security definer as $$
@@ -48,6 +48,7 @@ begin
     return unfinished.id;
   end if;
 
+  perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,

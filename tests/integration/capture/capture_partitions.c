@@ -367,6 +367,7 @@ Test(capture_partitions, a_key_that_rows_share_is_listed_as_long_as_they_do) {
   sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
   cr_expect_str_eq(keys_listed(&f), "10");
   rowrelay_ok(&f, "skip", "--all", NULL);
+  cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill('p', 'w')"), "23505");
   sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
   cr_expect_str_eq(keys_listed(&f), "10");
   rowrelay_ok(&f, "retry", "--all", NULL);

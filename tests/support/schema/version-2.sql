@@ -864,6 +864,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
@@ -9861,11 +9862,12 @@ begin
   return made;
 end
 $$;
--- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for
---             all of them. Later duplicates are found when they are written (rowrelay.nesting_statements).
--- Parameters: capture
+-- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one
+--             row for all of them. Later duplicates are found when they are written (rowrelay.nesting_statements).
+-- Parameters: capture; condition on rows called new that count (null: all)
 -- Errors:     names a key and the tables with rows of that key
-create or replace function rowrelay.check_children(capture rowrelay.capture) returns void
+create or replace function rowrelay.check_children(capture rowrelay.capture, condition text default null)
+  returns void
 language plpgsql as $$
 declare
   shared record;
@@ -9874,11 +9876,12 @@ begin
     return;
   end if;
   execute format(
-      'select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having '
-      'count(*) > 1 limit 1',
-                 rowrelay.key_expression(capture.relation, capture.key_columns, 't'), capture.relation,
-                 (select string_agg(format('t.%I', name), ', ')
-                  from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
+    'select min(%1$s) as key, array_agg(distinct new.tableoid::regclass) as tables from %2$s as new where %4$s '
+    'group by %3$s having count(*) > 1 limit 1',
+    rowrelay.key_expression(capture.relation, capture.key_columns, 'new'), capture.relation,
+    (select string_agg(format('new.%I', name), ', ')
+       from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name),
+    coalesce(condition, 'true'))
      into shared;
   if shared.key is not null then
     raise exception 'table % and its inheritance children have several rows with the key %', capture.relation,
@@ -12059,8 +12062,8 @@ $$;
 --             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
 --             piece
 -- Result:     its number in rowrelay.backfill
--- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; no such
---             target; the unfinished backfill has another filter
+-- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; rows
+--             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true) returns integer
 language plpgsql security definer as $$
@@ -12102,6 +12105,7 @@ begin
     return unfinished.id;
   end if;
 
+  perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
