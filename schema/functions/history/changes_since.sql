@@ -84,11 +84,12 @@ begin
       after := 0;
     end if;
   end if;
-  -- It would go back to this server's own, or over what this server is still to write.
-  if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
+  -- It would go back, and hand out what was handed out, or over what this server is still to write.
+  if not rowrelay.snapshot_includes(pg_current_snapshot(), coalesce(until, since)) then
     raise exception 'this server has lost what this cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
-      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history. In a transaction that sees an '
+             'older state than the cursor does, end it and ask once more.';
   end if;
   -- Transactions of the former server have other numbers: no snapshot of this one tells which of them it sees.
   if now_era > 0 and coalesce(cursor, '') = '' then

@@ -72,6 +72,39 @@ Test(cursor, hands_out_each_change_once_however_late_it_commits) {
   fixture_end(&f);
 }
 
+/* PostgreSQL does not list the transaction that asks among the open ones. */
+Test(cursor, hands_out_later_what_the_transaction_that_asks_has_written) {
+  begin("cursor_own");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(f.at_source, "begin; insert into item values (1)");
+  sql(other, "insert into item values (2)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i2 ");
+  sql(f.at_source, "insert into item values (3)");
+  sql(other, "insert into item values (4)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i4 ");
+  sql(f.at_source, "update item set n = 1 where id = 3; commit");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 i3 u3 ");
+  cr_assert_str_eq(read_some(f.at_source, 100), "");
+  PQfinish(other);
+  fixture_end(&f);
+}
+
+/* Nor would it be noticed by the end of both snapshots, which is the same. */
+Test(cursor, is_not_taken_back_by_a_transaction_that_sees_an_older_state) {
+  begin("cursor_older");
+  PGconn *late = connect_to(f.source, NULL);
+  PGconn *older = connect_to(f.source, NULL);
+  sql(late, "begin; insert into item values (1)");
+  sql(f.at_source, "insert into item values (2)");
+  sql(older, "begin isolation level repeatable read; select count(*) from item");
+  sql(late, "commit");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 i2 ");
+  sql_fails(older, "select rowrelay.changes_since('%s')", cursor);
+  PQfinish(late);
+  PQfinish(older);
+  fixture_end(&f);
+}
+
 Test(cursor, begins_where_it_is_told_to) {
   begin("cursor_begin");
   sql(f.at_source, "create table note (id int primary key); select rowrelay.capture_table('note')");

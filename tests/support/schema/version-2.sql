@@ -17105,14 +17105,22 @@ comment on view rowrelay.history is 'every captured change of tables that the ca
 -- Purpose:    returns a snapshot of what is committed and on the disk, so that no crash can undo what is visible in it.
 --             What was committed with synchronous_commit = off is visible before it is there: then this waits until it
 --             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay. In a
---             transaction with one snapshot it waits once.
+--             transaction with one snapshot it waits once. PostgreSQL does not list the transaction that asks among
+--             those that are open, so it would count as committed when others have been since it got its id: what it
+--             writes later would have been seen.
 create or replace function rowrelay.durable_snapshot() returns pg_snapshot
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  snapshot constant pg_snapshot := pg_current_snapshot();
+  own      constant xid8 := pg_current_xact_id_if_assigned();
+  snapshot pg_snapshot := pg_current_snapshot();
   written  constant pg_lsn := pg_current_wal_insert_lsn();
   latest   constant timestamptz := clock_timestamp() + 3 * current_setting('wal_writer_delay')::interval;
 begin
+  if pg_visible_in_snapshot(own, snapshot) then
+    snapshot := concat_ws(':', pg_snapshot_xmin(snapshot), pg_snapshot_xmax(snapshot),
+                          (select string_agg(x.xid::text, ',' order by x.xid)
+                             from (select pg_snapshot_xip(snapshot) as xid union select own) as x));
+  end if;
   if current_setting('rowrelay.durable_snapshot', true) = snapshot::text then
     return snapshot;
   end if;
@@ -17248,11 +17256,12 @@ begin
       after := 0;
     end if;
   end if;
-  -- It would go back to this server's own, or over what this server is still to write.
-  if pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(pg_current_snapshot()) then
+  -- It would go back, and hand out what was handed out, or over what this server is still to write.
+  if not rowrelay.snapshot_includes(pg_current_snapshot(), coalesce(until, since)) then
     raise exception 'this server has lost what this cursor has seen' using
       errcode = 'object_not_in_prerequisite_state',
-      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history. In a transaction that sees an '
+             'older state than the cursor does, end it and ask once more.';
   end if;
   -- Transactions of the former server have other numbers: no snapshot of this one tells which of them it sees.
   if now_era > 0 and coalesce(cursor, '') = '' then
