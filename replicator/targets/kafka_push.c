@@ -181,7 +181,7 @@ static bool send_boundary(struct sending *sending, size_t transaction, bool is_e
 
 static bool send_beginnings(struct sending *sending, struct error *error) {
   for (size_t i = 0; i < sending->transactions.count; i++)
-    if (!is_done(ticket_of(sending, i, false)) && !send_boundary(sending, i, false, error))
+    if (!send_boundary(sending, i, false, error))
       return false;
   return true;
 }
@@ -241,11 +241,29 @@ static bool need_producer(struct kafka *kafka, bool careful, struct error *error
   return kafka->producer != NULL;
 }
 
+/* Waits until all beginnings, or ends, are in their topic. */
+static bool await_boundaries(struct sending *sending, bool is_end, struct error *error) {
+  if (sending->transactions.count == 0)
+    return true;
+  if (!await(sending, error))
+    return false;
+  for (size_t i = 0; i < sending->transactions.count; i++) {
+    const struct kafka_ticket *ticket = ticket_of(sending, i, is_end);
+    if (is_done(ticket))
+      continue;
+    error_set(error, FAILURE_RETRY, "topic of transactions: %s",
+              rd_kafka_err2str(ticket->failure != RD_KAFKA_RESP_ERR_NO_ERROR ? ticket->failure
+                                                                             : RD_KAFKA_RESP_ERR__MSG_TIMED_OUT));
+    return kafka_producer_is_of_topic(ticket->failure) ? error_hint(error, HINT_TOPIC) : false;
+  }
+  return push_is_still_ours(sending->push, error);
+}
+
 /* ---- all at once ----------------------------------------------------------------------------------------------- */
 
 static bool send_all(struct sending *sending, struct error *error) {
   struct kafka_producer *producer = sending->kafka->producer;
-  if (!send_beginnings(sending, error)) {
+  if (!send_beginnings(sending, error) || !await_boundaries(sending, false, error)) {
     kafka_producer_give_up(producer);
     return false;
   }
@@ -381,25 +399,23 @@ static bool tell(const struct sending *sending, size_t index, struct error *erro
   return true;
 }
 
-/* All else has been answered: what has arrived is counted in the verdicts. */
+/*
+ * All else has been answered: what has arrived is counted in the verdicts. If an end does not arrive, all of it is sent
+ * again, with beginnings and ends: nobody would tell of it later. What is sent at most once has no end then.
+ */
 static bool end_transactions(struct sending *sending, struct error *error) {
   struct kafka *kafka = sending->kafka;
   if (sending->transactions.count == 0)
     return true;
-  bool ok =
-      push_is_still_ours(sending->push, error) && need_producer(kafka, false, error) && send_beginnings(sending, error);
+  bool ok = push_is_still_ours(sending->push, error) && need_producer(kafka, false, error);
   for (size_t i = 0; ok && i < sending->transactions.count; i++)
     ok = send_boundary(sending, i, true, error);
-  ok = ok && await(sending, error);
-  for (size_t i = 0; ok && i < 2 * sending->transactions.count; i++) {
-    const struct kafka_ticket *ticket = ticket_of(sending, 0, false) + i;
-    if (is_done(ticket))
-      continue;
-    ok = error_set(error, FAILURE_RETRY, "topic of transactions: %s", rd_kafka_err2str(ticket->failure));
-    if (kafka_producer_is_of_topic(ticket->failure))
-      error_hint(error, HINT_TOPIC);
-  }
-  return ok;
+  if (ok && await_boundaries(sending, true, error))
+    return true;
+  for (size_t i = 0; !kafka->settings->at_most_once && i < sending->push->count; i++)
+    if (sending->push->verdicts[i].kind == VERDICT_DELIVERED)
+      sending->push->verdicts[i].kind = VERDICT_NONE;
+  return false;
 }
 
 static bool run(struct sending *sending, struct error *error) {

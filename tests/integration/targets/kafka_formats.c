@@ -312,6 +312,38 @@ Test(kafka, a_transaction_that_is_divided_or_refused_in_part_is_counted_as_it_ar
   fixture_end(&f);
 }
 
+/* The topic takes the beginning, and not the end, which is longer. */
+Test(kafka, a_transaction_is_sent_again_until_its_end_has_arrived, .timeout = 400) {
+  struct fixture f;
+  begin_whole(&f, "kafka_end", "schema=false");
+  broker_make_topic("kafka_end.transaction", 1, "max.message.bytes=230");
+  sql(f.at_source, "begin; insert into item values (1); insert into plain values ('a'); commit");
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", "--wait", "1", NULL), 1);
+  cr_assert_not_null(strstr(errors, "topic of transactions: Broker: Message size too large"), "%s", errors);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "2");
+  broker_delete_topic("kafka_end.transaction");
+  broker_make_topic("kafka_end.transaction", 1, NULL);
+  streams_deliver(&f);
+  broker_load(&f, "kafka_end.transaction");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(value::json ->> 'status', ',' order by n) from message"),
+                   "BEGIN,END");
+  fixture_end(&f);
+}
+
+Test(kafka, a_transaction_whose_beginning_cannot_be_told_is_not_sent, .timeout = 400) {
+  struct fixture f;
+  begin_whole(&f, "kafka_beginning", "schema=false");
+  broker_make_topic("kafka_beginning.transaction", 1, "max.message.bytes=100");
+  broker_make_topic("kafka_beginning.public.item", 1, NULL);
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_eq(rowrelay(&f, NULL, NULL, "run", "--until-empty", "--wait", "1", NULL), 1);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "1");
+  broker_load(&f, "kafka_beginning.public.item");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from message"), "0");
+  fixture_end(&f);
+}
+
 #define EVERY "shop.public.every.Envelope "
 #define FIRST(E)                                                                                                       \
   "Struct{b=2,C \"c=ü\",d=1.50,e=" E ",f=true,g={\"x\": [1, \"y\"]},h={1,2},i=2026-01-02T03:04:05+00:00,j=0.5,k=*}"
