@@ -203,9 +203,12 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
     case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
+    format('    if %s then', rowrelay.key_is_unaltered(capture)),
+    format('      return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
            rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
+           '    end if;',
+    format('    return rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm);', capture.id),
            '  end;') end,
            'end');
 end

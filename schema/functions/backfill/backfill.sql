@@ -48,7 +48,9 @@ begin
     return unfinished.id;
   end if;
 
-  perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
+  if rowrelay.has_children(relation) then
+    perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
+  end if;
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,

@@ -7155,6 +7155,18 @@ begin
   return null;
 end
 $$;
+-- Purpose:    returns SQL for whether a table's columns are as they were when its trigger function was made: else the text
+--             of its key might be made by a cast of the table's owner. It is evaluated at planning.
+-- Parameters: capture
+create or replace function rowrelay.key_is_unaltered(capture rowrelay.capture) returns text
+language sql stable as $$
+  select format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', capture.relation::oid,
+                array_agg(a.atttypid order by a.attnum),
+                array_agg(a.attname order by a.attnum) filter (where a.attnum = any (rowrelay.live_key(capture))),
+                array_agg(a.atttypid order by a.attnum) filter (where a.attnum = any (rowrelay.live_key(capture))))
+    from pg_attribute a
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+$$;
 -- Purpose:    the slow path of capture: captures a change by the present catalogs, as a new trigger function would. The
 --             generated triggers fall back to it when a column that they name was renamed, dropped or given another
 --             type, or when a row is too large for an image. It must not fail where the writer would not, so it records
@@ -7845,8 +7857,11 @@ begin
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
     case when not is_apart then concat_ws(E'\n',
            '      exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('        return rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
+    format('        if %s then', rowrelay.key_is_unaltered(capture)),
+    format('          return rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
            new_key, key_row),
+           '        end if;',
+    format('        return rowrelay.record_key(%s, %s, null, null, null, problem);', capture.id, operation),
            '      end;') end,
            '      return null;',
            '    end;',
@@ -8182,9 +8197,12 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
     case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('    return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
+    format('    if %s then', rowrelay.key_is_unaltered(capture)),
+    format('      return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
            rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
+           '    end if;',
+    format('    return rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm);', capture.id),
            '  end;') end,
            'end');
 end
@@ -12105,7 +12123,9 @@ begin
     return unfinished.id;
   end if;
 
-  perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
+  if rowrelay.has_children(relation) then
+    perform rowrelay.check_children(capture, rowrelay.filter_condition(capture));
+  end if;
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
