@@ -1,5 +1,5 @@
--- Purpose:    returns SQL for whether a table's columns are as they were when its trigger function was made: else the text
---             of its key might be made by a cast of the table's owner. It is evaluated at planning.
+-- Purpose:    returns SQL for whether a table's columns are as they were when its trigger function was made: else the
+--             text of its key might be made by a cast of the table's owner. It is evaluated at planning.
 -- Parameters: capture
 create or replace function rowrelay.key_is_unaltered(capture rowrelay.capture) returns text
 language sql stable as $$
