@@ -41,12 +41,12 @@ void flight_release(struct flight *flight) {
 }
 
 bool flight_goes_on(const struct flight *flight) {
-  return flight->first_ready < flight->ready_count || flight->in_flight > 0;
+  return flight->in_flight > 0 || (flight->first_ready < flight->ready_count && flight->rejection.kind == FAILURE_NONE);
 }
 
 bool flight_has_room(const struct flight *flight, size_t messages, size_t bytes) {
-  return flight->first_ready < flight->ready_count && flight->in_flight < messages &&
-         (flight->in_flight == 0 || flight->bytes_in_flight < bytes);
+  return flight->first_ready < flight->ready_count && flight->rejection.kind == FAILURE_NONE &&
+         flight->in_flight < messages && (flight->in_flight == 0 || flight->bytes_in_flight < bytes);
 }
 
 size_t flight_next(struct flight *flight) {
@@ -86,7 +86,17 @@ void flight_refuse(struct flight *flight, size_t index, enum flight_stage stage,
   verdict_refuse(&flight->push->verdicts[index], why);
 }
 
+void flight_reject(struct flight *flight, size_t index, const struct error *why) {
+  answer(flight, index, FLIGHT_UNSENT);
+  if (flight->rejection.kind == FAILURE_NONE)
+    flight->rejection = *why;
+}
+
 bool flight_end(const struct flight *flight, bool per_table, bool ok, struct error *error) {
+  if (ok && flight->rejection.kind != FAILURE_NONE) {
+    *error = flight->rejection;
+    ok = false;
+  }
   for (size_t i = 0; i < flight->push->count; i++) {
     struct verdict *verdict = &flight->push->verdicts[i];
     if (flight->tickets[i].stage == FLIGHT_UNSENT) {

@@ -30,6 +30,7 @@ struct flight {
   size_t ready_count;
   size_t in_flight;
   size_t bytes_in_flight;
+  struct error rejection; /* why the broker takes no more now; FAILURE_NONE: it does */
 };
 
 MUST_CHECK bool flight_init(struct flight *flight, const struct push *push, struct error *error);
@@ -49,6 +50,11 @@ void flight_send(struct flight *flight, size_t index, size_t bytes);
 void flight_store(struct flight *flight, size_t index, const char *text);
 /* `stage` is FLIGHT_REFUSED or FLIGHT_HELD. */
 void flight_refuse(struct flight *flight, size_t index, enum flight_stage stage, const struct error *why);
+/*
+ * It is not there, as the broker says, which is no fault of its own. Nothing more is sent, but what is in flight is
+ * waited for: it may go where there is room, and would be there twice.
+ */
+void flight_reject(struct flight *flight, size_t index, const struct error *why);
 
 /*
  * Sets the verdicts of those that were not sent or are held. `ok`: nothing else is wrong; else `error` says what is.

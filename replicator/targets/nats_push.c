@@ -129,19 +129,21 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-/* {"error":{"code":…,"err_code":…,"description":…}}. False: that is the fault of the target as a whole. */
-static bool take_refusal(struct sending *sending, size_t index, const json_t *said, struct error *error) {
+/* {"error":{"code":…,"err_code":…,"description":…}} */
+static void take_refusal(struct sending *sending, size_t index, const json_t *said) {
+  struct error why;
   int64_t code = json_integer_value(json_object_get(said, "err_code"));
   const char *text = json_string_value(json_object_get(said, "description"));
   if (text == NULL)
     text = "the stream does not take it";
-  if (code == TOO_LARGE)
+  if (code == TOO_LARGE) {
     refuse(sending, index, FLIGHT_REFUSED, text);
-  else if (code == ANOTHER_STREAM || code == SEALED)
+  } else if (code == ANOTHER_STREAM || code == SEALED) {
     refuse(sending, index, FLIGHT_HELD, text);
-  else
-    return error_set(error, FAILURE_RETRY, "%s", text);
-  return true;
+  } else {
+    error_set(&why, FAILURE_RETRY, "%s", text);
+    flight_reject(&sending->flight, index, &why);
+  }
 }
 
 /* {"stream":"S","seq":7,"duplicate":true} */
@@ -168,7 +170,7 @@ static bool take_answer(struct sending *sending, size_t index, natsMsg *answer, 
   const json_t *refusal = json_object_get(said, "error");
   bool ok = true;
   if (refusal != NULL)
-    ok = take_refusal(sending, index, refusal, error);
+    take_refusal(sending, index, refusal);
   else if (json_string_value(json_object_get(said, "stream")) != NULL)
     take_receipt(sending, index, said);
   else

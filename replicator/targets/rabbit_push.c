@@ -159,10 +159,15 @@ static void take_return(struct sending *sending, const struct rabbit_event *even
   }
 }
 
-static void take_one(struct sending *sending, size_t index) {
+static void take_one(struct sending *sending, size_t index, bool accepted) {
   struct error why;
   if (!flight_awaits(&sending->flight, index))
     return;
+  if (!accepted) {
+    error_set(&why, FAILURE_RETRY, "the broker has not accepted all messages");
+    flight_reject(&sending->flight, index, &why);
+    return;
+  }
   if (!sending->returned[index]) {
     flight_store(&sending->flight, index, "confirmed");
     return;
@@ -176,29 +181,26 @@ static void take_one(struct sending *sending, size_t index) {
   flight_refuse(&sending->flight, index, FLIGHT_REFUSED, &why);
 }
 
-static bool take_event(struct sending *sending, const struct rabbit_event *event, struct error *error) {
+static void take_event(struct sending *sending, const struct rabbit_event *event) {
+  bool accepted = event->kind == RABBIT_ACCEPTED;
   if (event->kind == RABBIT_RETURNED) {
     take_return(sending, event);
-    return true;
+    return;
   }
   if (event->tag < sending->first_tag || event->tag - sending->first_tag >= sending->sent_count)
-    return true;
+    return;
   size_t place = (size_t)(event->tag - sending->first_tag);
-  if (event->kind == RABBIT_REJECTED)
-    return error_set(error, FAILURE_RETRY, "the broker has not accepted all messages");
   if (event->multiple)
     while (sending->answered <= place)
-      take_one(sending, sending->sent[sending->answered++]);
+      take_one(sending, sending->sent[sending->answered++], accepted);
   else
-    take_one(sending, sending->sent[place]);
-  return true;
+    take_one(sending, sending->sent[place], accepted);
 }
 
 static bool take_events(struct sending *sending, struct error *error) {
   struct rabbit_event event;
   while (rabbit_session_event(sending->rabbit->session, &event, error))
-    if (!take_event(sending, &event, error))
-      return false;
+    take_event(sending, &event);
   return error->kind == FAILURE_NONE;
 }
 

@@ -285,6 +285,23 @@ Test(rabbit, a_queue_that_is_full_is_an_outage) {
   fixture_end(&f);
 }
 
+Test(rabbit, a_queue_that_is_full_repeats_nothing_in_another_one) {
+  struct fixture f;
+  begin_server(true);
+  make_queue("rabbit_full_plain", "rabbit_beside", "public.plain", 1);
+  make_queue("rabbit_item", "rabbit_beside", "public.item", 0);
+  fixture_begin(&f, "rabbit_beside");
+  streams_capture(&f, at("/rabbit_beside"), NULL);
+  sql(f.at_source, "insert into plain select n from generate_series(1, 5) as n; insert into item select n from "
+                   "generate_series(1, 1000) as n");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "4", 30, "select count(*) from rowrelay.queue");
+  stop_process(process, SIGTERM);
+  is_complete(&f, "rabbit_item", "item");
+  cr_assert(messages_repeated(&f) == 0);
+  fixture_end(&f);
+}
+
 Test(rabbit, what_was_not_sent_is_sent_later_where_that_is_at_most_once) {
   struct fixture f;
   begin_server(false);
