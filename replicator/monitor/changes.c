@@ -368,10 +368,10 @@ static unsigned status_of(const struct error *error) {
     const char *sqlstate;
     unsigned status;
   } STATUSES[] = {
-      {"22023", MHD_HTTP_BAD_REQUEST}, /* no cursor */
-      {"42501", MHD_HTTP_FORBIDDEN},
-      {"42602", MHD_HTTP_BAD_REQUEST}, /* no name of a table */
-      {"55000", MHD_HTTP_GONE},        /* the log was restored */
+      {"22023", MHD_HTTP_BAD_REQUEST},                                  /* no cursor */
+      {"42501", MHD_HTTP_FORBIDDEN},   {"42602", MHD_HTTP_BAD_REQUEST}, /* no name of a table */
+      {"42P01", MHD_HTTP_NOT_FOUND},                                    /* a table that was dropped */
+      {"55000", MHD_HTTP_GONE},                                         /* the log was restored */
   };
   for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++)
     if (strcmp(error->sqlstate, STATUSES[i].sqlstate) == 0)

@@ -20,7 +20,8 @@
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another source, or of before the log was restored; '' where
 --             it was restored into another server; this server has lost what the cursor has seen; the log was dropped
---             before it was read; the caller may not read one of the tables; this server is a standby
+--             before it was read; the caller may not read one of the tables, or it was dropped; this server is a
+--             standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -100,7 +101,10 @@ begin
   end if;
   -- they would not come, and the cursor would go past them
   select r into hidden from unnest(relations) as r where not rowrelay.may_read(r) limit 1;
-  if hidden is not null then
+  if hidden is not null and not exists (select from pg_class c where c.oid = hidden) then
+    raise exception 'table % was dropped', hidden using errcode = 'undefined_table',
+      hint = 'Only who may read the whole log may read now what it had, from rowrelay.history.';
+  elsif hidden is not null then
     raise exception 'permission denied to read the log of table %', hidden using errcode = 'insufficient_privilege',
       hint = format('Grant it: grant select on %s to %I; rows must not be hidden by a policy.', hidden, current_user);
   end if;

@@ -412,5 +412,8 @@ Test(cursor, hands_out_what_the_reader_may_read) {
   cr_assert_str_eq(sql_fails(s.as_anna, "select * from rowrelay.changes_since('', 10, '{shop.item,shop.secret}')"),
                    "42501");
   cr_assert_not_null(strstr(PQerrorMessage(s.as_anna), "grant select on shop.secret to anna"));
+  const char *item = ask(s.as_anna, "select 'shop.item'::regclass::oid");
+  sql(s.fixture.at_source, "drop table shop.item cascade");
+  cr_assert_str_eq(sql_fails(s.as_anna, "select * from rowrelay.changes_since('', 10, '{%s}')", item), "42P01");
   people_end(&s);
 }
