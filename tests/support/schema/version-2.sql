@@ -16810,7 +16810,9 @@ begin
     ), surplus as (
       select c.id as capture, p.relation
         from rowrelay.capture c
-        join present p on p.function in ('capture_' || c.id, rowrelay.statement_name(c.id))
+        -- equality, or each function would be compared with each trigger
+       cross join lateral (values ('capture_' || c.id), (rowrelay.statement_name(c.id))) as f(name)
+        join present p on p.function = f.name
        where c.released_at is null
       union
       select c.id, p.relation
