@@ -45,6 +45,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lock_target.sql
 \ir functions/queue/can_change_lane.sql
 \ir functions/queue/last_change_id.sql
+\ir functions/history/system_identifier.sql
 \ir functions/history/database_oids.sql
 \ir functions/target/this_server.sql
 \ir functions/history/timeline.sql
@@ -264,8 +265,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/may_be_long.sql
 \ir ../triggers/small_row.sql
 \ir ../triggers/rest_name.sql
-\ir ../triggers/has_plain_rows.sql
 \ir ../triggers/has_ordinary_rows.sql
+\ir ../triggers/has_plain_rows.sql
+\ir ../triggers/lanes_of_routes.sql
 \ir ../triggers/ordinary_body.sql
 \ir ../triggers/kind_obstacle.sql
 \ir ../triggers/statement_obstacle.sql

@@ -17,7 +17,7 @@ exception when program_limit_exceeded or out_of_memory or internal_error then
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, caveat)
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(), 
+          current_setting('application_name'), rowrelay.client_addr(),
           rowrelay.traced(json_build_object('problem', sqlerrm)));
   return 0;
 end

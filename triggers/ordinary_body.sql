@@ -22,7 +22,7 @@ declare
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
-  is_plain     constant boolean := rowrelay.has_plain_rows(capture);
+  is_plain     constant boolean := rowrelay.has_plain_rows(capture) is true;
   can_move     constant boolean := rowrelay.can_change_lane(capture);
   name         constant text := rowrelay.full_name(relation);
   is_large     constant boolean := rowrelay.small_row(relation, 'new') is not null; -- some rows may be
@@ -41,12 +41,11 @@ declare
   is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
-  lanes        text;
   logged       text;
   timezone     text; -- null: it does not matter
   otherwise    text;
 begin
-  if rowrelay.has_ordinary_rows(capture) is not true then
+  if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
 
@@ -56,7 +55,6 @@ begin
     into new_has_key, old_has_key
     from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
-    -- without a hash it is a barrier
     -- a row that leaves its lane is a barrier, which has no hash
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
                    ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
@@ -117,11 +115,6 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
-    into lanes
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
                    rowrelay.key_expression(relation, key_columns, 'either'), hash,
                    case when not keeps_before then
@@ -133,7 +126,8 @@ begin
                    case when is_plain then
                           format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
                         else 'new_row' end,
-                   keeps_before, '{' || lanes || '}', case when has_timezone then 'former_timezone' else 'null' end);
+                   keeps_before, rowrelay.lanes_of_routes(capture.id),
+                   case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
     timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
                 ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';

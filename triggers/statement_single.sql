@@ -27,19 +27,13 @@ declare
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';
   new_is_small text;
-  lanes        text;
   logged       text;
 begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
-    into lanes
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, null)', capture.id,
-                   keeps_before, '{' || lanes || '}');
+                   keeps_before, rowrelay.lanes_of_routes(capture.id));
   return (
     with told as (
       select t.*

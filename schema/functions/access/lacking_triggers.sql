@@ -6,10 +6,10 @@
 --             that has all triggers, or whose table is gone.
 create or replace function rowrelay.lacking_triggers()
   returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
--- resets the planner settings of processes, which suit only the queue
+-- resets the planner settings of processes, which suit only the queue; no nested loop, because the numbers of triggers
+-- are not known to the planner, and each table would be compared with each trigger
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
-  set enable_hashjoin = on
-set enable_mergejoin = on set jit = off as $$
+set enable_hashjoin = on set enable_mergejoin = on set enable_nestloop = off set jit = off as $$
 begin
   return query
     with recursive member(capture, relation, by_statement) as (

@@ -75,9 +75,9 @@ begin
   if parts[2]::integer <> line then
     select t.* into known from rowrelay.tick t where t.timeline = parts[2]::integer order by t.id desc limit 1;
     if not found then
-      raise exception 'nobody knows what of this cursor''s past this server has' using
+      raise exception 'it is not known how much of what this cursor has seen this server still has' using
         errcode = 'object_not_in_prerequisite_state',
-        detail = 'The server failed over, or was restored, and no process took ticks before.',
+        detail = 'The server failed over, or was restored, and no rowrelay run had worked before.',
         hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
     elsif pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(known.snapshot) then
       since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
@@ -103,7 +103,7 @@ begin
   select r into hidden from unnest(relations) as r where not rowrelay.may_read(r) limit 1;
   if hidden is not null and not exists (select from pg_class c where c.oid = hidden) then
     raise exception 'table % was dropped', hidden using errcode = 'undefined_table',
-      hint = 'Only who may read the whole log may read now what it had, from rowrelay.history.';
+      hint = 'Ask a role that may read the whole log for its changes: they are in rowrelay.history.';
   elsif hidden is not null then
     raise exception 'permission denied to read the log of table %', hidden using errcode = 'insufficient_privilege',
       hint = format('Grant it: grant select on %s to %I; rows must not be hidden by a policy.', hidden, current_user);

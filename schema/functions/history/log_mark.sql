@@ -7,16 +7,11 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   here   constant text := rowrelay.database_oids();
   stored record;
-  system text;
 begin
   select s.log_mark, substring(s.server[1] from '[0-9]+ [0-9]+$') as place into stored from rowrelay.source s;
   if stored.place is null or stored.place = here then
     return stored.log_mark;
   end if;
-  begin
-    select c.system_identifier::text into system from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
-  end;
-  return left(md5(concat_ws(' ', stored.log_mark, here, system)), 8);
+  return left(md5(concat_ws(' ', stored.log_mark, here, rowrelay.system_identifier())), 8);
 end
 $$;

@@ -14,7 +14,7 @@ declare
 begin
   perform rowrelay.lock_configuration();
   lanes := rowrelay.lock_refused_lanes(target, change_ids, array(
-    select h.capture from rowrelay.hold h where change_ids is not null));
+    select distinct h.capture from rowrelay.change h where h.id = any (change_ids)));
   -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);

@@ -13,7 +13,12 @@ declare
 begin
   if is_read_as_text and rowrelay.has_text_cast(capture.relation, capture.key_columns) then
     raise exception 'the key of table % can only be read by a cast of its type''s owner', capture.relation
-      using errcode = 'feature_not_supported';
+      using errcode = 'feature_not_supported',
+            detail = 'Rows cannot be looked up by this key, because that would run the owner''s code.',
+            hint = 'Name other columns as its key: '
+                     || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                         'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');',
+                                         capture.relation::text);
   end if;
   return (
     select format(case when is_read_as_text

@@ -6,15 +6,9 @@
 --             at one moment, as after a crash
 create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  system text;
 begin
-  begin
-    select c.system_identifier::text into system from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
-  end;
-  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
-                         rowrelay.database_oids()),
+  select array[concat_ws(' ', rowrelay.system_identifier(),
+                         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
                (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
                (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
          count(distinct s.began) = 1

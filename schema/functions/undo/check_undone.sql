@@ -16,7 +16,7 @@ begin
   loop
     raise exception 'table % would not have the row that it had before change %', row_was.relation, row_was.change_id
       using errcode = 'triggered_data_change_violation',
-            detail = 'Another number of rows would be equal to it. Nothing was undone.',
+            detail = 'There would be more or fewer rows with its values than before. Nothing was undone.',
             hint = format('A trigger or default of the table changes what is written. Without %s you get the '
                           'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
   end loop;

@@ -208,8 +208,7 @@ static void is_told(const char *token, const char *path, long status, const char
 
 Test(listeners, a_token_sees_what_its_role_may_select) {
   struct shop shop;
-  struct ear anna;
-  struct ear boss;
+  struct ear anna, boss;
   people_begin(&shop, "listeners_roles");
   f = shop.fixture;
   sql(f.at_source,

@@ -1398,6 +1398,15 @@ create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$
   select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
 $$;
+-- Purpose:    the identifier of this server and its standbys; null: a managed server may not tell
+create or replace function rowrelay.system_identifier() returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select c.system_identifier::text from pg_control_system() as c);
+exception when insufficient_privilege or feature_not_supported then
+  return null;
+end
+$$;
 -- Purpose:    two oids that differ in a restored dump and in a copy of the database
 create or replace function rowrelay.database_oids() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
@@ -1413,15 +1422,9 @@ $$;
 --             at one moment, as after a crash
 create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  system text;
 begin
-  begin
-    select c.system_identifier::text into system from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
-  end;
-  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
-                         rowrelay.database_oids()),
+  select array[concat_ws(' ', rowrelay.system_identifier(),
+                         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
                (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
                (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
          count(distinct s.began) = 1
@@ -1445,17 +1448,12 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   here   constant text := rowrelay.database_oids();
   stored record;
-  system text;
 begin
   select s.log_mark, substring(s.server[1] from '[0-9]+ [0-9]+$') as place into stored from rowrelay.source s;
   if stored.place is null or stored.place = here then
     return stored.log_mark;
   end if;
-  begin
-    select c.system_identifier::text into system from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
-  end;
-  return left(md5(concat_ws(' ', stored.log_mark, here, system)), 8);
+  return left(md5(concat_ws(' ', stored.log_mark, here, rowrelay.system_identifier())), 8);
 end
 $$;
 -- Purpose:    returns how long ago a change was committed, if the server keeps commit times (track_commit_timestamp),
@@ -3635,7 +3633,7 @@ declare
 begin
   perform rowrelay.lock_configuration();
   lanes := rowrelay.lock_refused_lanes(target, change_ids, array(
-    select h.capture from rowrelay.hold h where change_ids is not null));
+    select distinct h.capture from rowrelay.change h where h.id = any (change_ids)));
   -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);
@@ -6067,7 +6065,7 @@ exception when program_limit_exceeded or out_of_memory or internal_error then
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, caveat)
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(), 
+          current_setting('application_name'), rowrelay.client_addr(),
           rowrelay.traced(json_build_object('problem', sqlerrm)));
   return 0;
 end
@@ -6492,7 +6490,12 @@ declare
 begin
   if is_read_as_text and rowrelay.has_text_cast(capture.relation, capture.key_columns) then
     raise exception 'the key of table % can only be read by a cast of its type''s owner', capture.relation
-      using errcode = 'feature_not_supported';
+      using errcode = 'feature_not_supported',
+            detail = 'Rows cannot be looked up by this key, because that would run the owner''s code.',
+            hint = 'Name other columns as its key: '
+                     || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                         'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');',
+                                         capture.relation::text);
   end if;
   return (
     select format(case when is_read_as_text
@@ -7924,41 +7927,6 @@ $$;
 -- Parameters: capture id
 create or replace function rowrelay.rest_name(capture_id integer) returns text
 language sql immutable as $$ select 'capture_' || capture_id || '_rest' $$;
--- Purpose:    whether the image of every ordinary row of a table is what row_to_json() makes of it, and cannot fail, so
---             that a trigger function makes it where nothing is guarded
--- Parameters: capture
--- Result:     false for a table with a filter, excluded or masked columns, documents, rows that change lanes, no key, a
---             key that may be null, inheritance children, or columns whose types or names need more
-create or replace function rowrelay.has_plain_rows(capture rowrelay.capture) returns boolean
-language plpgsql stable as $$
-declare
-  relation    constant regclass := capture.relation;
-  key_columns constant smallint[] := rowrelay.live_key(capture);
-begin
-  return cardinality(key_columns) > 0 and capture.row_filter is null and not rowrelay.can_change_lane(capture)
-     and not rowrelay.has_children(relation)
-     and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
-           = 'pg_catalog.row_to_json(new.*)'
-     and not exists (select from pg_attribute a
-                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
-                        and (a.attnum = any (key_columns) and not a.attnotnull
-                             or a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}')))
-     and not exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
-                      where s.capture = capture.id and t.dropped_at is null)
-     and not exists (select from rowrelay.image_columns(capture) as i
-                      where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
-     -- The size of an array, jsonb or a multirange does not bound that of its text: numbers in it may have 131,072
-     -- digits, and nulls take a bit.
-     and not exists (select from pg_attribute a
-                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
-                        and rowrelay.may_be_long(a.atttypid))
-     -- each of them makes the function larger
-     and (select count(*) <= 4 from rowrelay.awkward_columns(relation))
-     -- no application has this one as it would have to be
-     and not exists (select from rowrelay.pinned_settings(relation, key_columns || capture.lane_columns) as p
-                      where p.name = 'search_path');
-end
-$$;
 -- Purpose:    whether the trigger function of a table can be made of two, of which the first captures ordinary rows
 --             (rowrelay.ordinary_body)
 -- Parameters: capture
@@ -7992,6 +7960,37 @@ begin
                       where p.name = 'search_path');
 end
 $$;
+-- Purpose:    whether the image of every ordinary row of a table is what row_to_json() makes of it, and cannot fail, so
+--             that a trigger function makes it where nothing is guarded
+-- Parameters: capture
+-- Result:     false for a table without ordinary rows (rowrelay.has_ordinary_rows), with excluded or masked columns,
+--             rows that change lanes, a key that may be null, or columns whose types need more
+create or replace function rowrelay.has_plain_rows(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$
+begin
+  return rowrelay.has_ordinary_rows(capture) and not rowrelay.can_change_lane(capture)
+     and rowrelay.row_image((select c.reltype from pg_class c where c.oid = capture.relation), 'new')
+           = 'pg_catalog.row_to_json(new.*)'
+     -- the size of such a value does not bound that of its text
+     and not exists (select from pg_attribute a
+                      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                        and (a.attnum = any (rowrelay.live_key(capture)) and not a.attnotnull
+                             or rowrelay.may_be_long(a.atttypid)))
+     and not exists (select from rowrelay.image_columns(capture) as i
+                      where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}');
+end
+$$;
+-- Purpose:    returns where the changes of a capture are queued, as parameter lanes of rowrelay.log_row()
+-- Parameters: capture id
+-- Result:     text of an array: of each target the number of its first lane, and how many it has
+create or replace function rowrelay.lanes_of_routes(capture_id integer) returns text
+language sql stable as $$
+  select '{' || coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id),
+                         '') || '}'
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+   cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture_id and r.until_id is null and t.dropped_at is null
+$$;
 -- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on
 --             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
 --             copy of each function and its plans, for each table that it writes to; so this one is short, and rows for
@@ -8016,7 +8015,7 @@ declare
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
-  is_plain     constant boolean := rowrelay.has_plain_rows(capture);
+  is_plain     constant boolean := rowrelay.has_plain_rows(capture) is true;
   can_move     constant boolean := rowrelay.can_change_lane(capture);
   name         constant text := rowrelay.full_name(relation);
   is_large     constant boolean := rowrelay.small_row(relation, 'new') is not null; -- some rows may be
@@ -8035,12 +8034,11 @@ declare
   is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
-  lanes        text;
   logged       text;
   timezone     text; -- null: it does not matter
   otherwise    text;
 begin
-  if rowrelay.has_ordinary_rows(capture) is not true then
+  if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
 
@@ -8050,7 +8048,6 @@ begin
     into new_has_key, old_has_key
     from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
-    -- without a hash it is a barrier
     -- a row that leaves its lane is a barrier, which has no hash
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
                    ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
@@ -8111,11 +8108,6 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
-    into lanes
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
                    rowrelay.key_expression(relation, key_columns, 'either'), hash,
                    case when not keeps_before then
@@ -8127,7 +8119,8 @@ begin
                    case when is_plain then
                           format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
                         else 'new_row' end,
-                   keeps_before, '{' || lanes || '}', case when has_timezone then 'former_timezone' else 'null' end);
+                   keeps_before, rowrelay.lanes_of_routes(capture.id),
+                   case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
     timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
                 ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
@@ -8614,19 +8607,13 @@ declare
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';
   new_is_small text;
-  lanes        text;
   logged       text;
 begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
-    into lanes
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, null)', capture.id,
-                   keeps_before, '{' || lanes || '}');
+                   keeps_before, rowrelay.lanes_of_routes(capture.id));
   return (
     with told as (
       select t.*
@@ -15740,7 +15727,7 @@ begin
   loop
     raise exception 'table % would not have the row that it had before change %', row_was.relation, row_was.change_id
       using errcode = 'triggered_data_change_violation',
-            detail = 'Another number of rows would be equal to it. Nothing was undone.',
+            detail = 'There would be more or fewer rows with its values than before. Nothing was undone.',
             hint = format('A trigger or default of the table changes what is written. Without %s you get the '
                           'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
   end loop;
@@ -16771,10 +16758,10 @@ $$;
 --             that has all triggers, or whose table is gone.
 create or replace function rowrelay.lacking_triggers()
   returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
--- resets the planner settings of processes, which suit only the queue
+-- resets the planner settings of processes, which suit only the queue; no nested loop, because the numbers of triggers
+-- are not known to the planner, and each table would be compared with each trigger
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
-  set enable_hashjoin = on
-set enable_mergejoin = on set jit = off as $$
+set enable_hashjoin = on set enable_mergejoin = on set enable_nestloop = off set jit = off as $$
 begin
   return query
     with recursive member(capture, relation, by_statement) as (
@@ -17269,9 +17256,9 @@ begin
   if parts[2]::integer <> line then
     select t.* into known from rowrelay.tick t where t.timeline = parts[2]::integer order by t.id desc limit 1;
     if not found then
-      raise exception 'nobody knows what of this cursor''s past this server has' using
+      raise exception 'it is not known how much of what this cursor has seen this server still has' using
         errcode = 'object_not_in_prerequisite_state',
-        detail = 'The server failed over, or was restored, and no process took ticks before.',
+        detail = 'The server failed over, or was restored, and no rowrelay run had worked before.',
         hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
     elsif pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(known.snapshot) then
       since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
@@ -17297,7 +17284,7 @@ begin
   select r into hidden from unnest(relations) as r where not rowrelay.may_read(r) limit 1;
   if hidden is not null and not exists (select from pg_class c where c.oid = hidden) then
     raise exception 'table % was dropped', hidden using errcode = 'undefined_table',
-      hint = 'Only who may read the whole log may read now what it had, from rowrelay.history.';
+      hint = 'Ask a role that may read the whole log for its changes: they are in rowrelay.history.';
   elsif hidden is not null then
     raise exception 'permission denied to read the log of table %', hidden using errcode = 'insufficient_privilege',
       hint = format('Grant it: grant select on %s to %I; rows must not be hidden by a policy.', hidden, current_user);
