@@ -206,6 +206,19 @@ static void is_told(const char *token, const char *path, long status, const char
   cr_assert_not_null(strstr(answer.body, words), "%s: %s", path, answer.body);
 }
 
+Test(listeners, who_names_a_role_before_those_of_rowrelay_are_there_is_told_how_to_make_them) {
+  own_server("source", NULL);
+  begin("listeners_no_roles");
+  allow("c", "consumer");
+  is_told("c", "/changes", 403, "run at the source: rowrelay init --roles");
+  rowrelay_ok(&f, "init", "--roles", NULL);
+  is_told("c", "/changes", 403, "run at the source: create role consumer in role rowrelay_reader");
+  sql(f.at_source, "create role consumer in role rowrelay_reader; grant select on item to consumer;"
+                   "insert into item values (1, 'x')");
+  is_told("c", "/changes?since=&wait=1", 200, "");
+  end();
+}
+
 Test(listeners, a_token_sees_what_its_role_may_select) {
   struct shop shop;
   struct ear anna, boss;
