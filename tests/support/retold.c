@@ -184,7 +184,7 @@ void retold_begin(struct retold *retold, struct fixture *fixture) {
 
 static void begin_again(const struct retold *retold, const struct story *story) {
   PGconn *source = retold->fixture->at_source;
-  sql(source, "rollback; set client_min_messages to error; set jit = off;"
+  sql(source, "rollback; set client_min_messages to error; set jit = off; set statement_timeout = '2 min';"
               "do $$ begin perform rowrelay.release_table(c.relation) from rowrelay.capture c "
               "where c.released_at is null and rowrelay.full_name(c.relation) is not null; end $$;"
               "drop schema if exists nasty cascade; create schema nasty;"
@@ -289,11 +289,17 @@ static bool is_undone(struct retold *retold, char *problem) {
   return wrong[0] == '\0';
 }
 
-/* A result that may be an error. */
-static void show(const char *statement, PGresult *result) {
+/* Executes what may fail; false if it does not end. */
+static bool ends(PGconn *source, const char *statement, char *problem) {
+  PGresult *result = PQexec(source, statement);
+  const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  bool is_endless = state != NULL && strcmp(state, "57014") == 0; /* by statement_timeout */
   if (getenv("ROWRELAY_SHOW") != NULL)
     fprintf(stderr, "%s;\n%s", statement, PQresultErrorMessage(result));
+  if (is_endless)
+    snprintf(problem, PROBLEM, "did not end: %s", statement);
   PQclear(result);
+  return !is_endless;
 }
 
 /* What alters a table, or how it is captured, without any change of a row. */
@@ -311,7 +317,8 @@ static bool alters_well(struct retold *retold, const char *statement, char *prob
   snprintf(problem, PROBLEM, "%s", wrong);
   if (problem[0] != '\0')
     return false;
-  show(statement, PQexec(source, statement));
+  if (!ends(source, statement, problem))
+    return false;
   if (PQtransactionStatus(source) != PQTRANS_INERROR)
     sql(source, "select replay.after_alteration()");
   else
@@ -324,7 +331,8 @@ static bool goes_on_well(struct retold *retold, const char *statement, char *pro
   sql(source, "select setval(to_regclass('nasty.nested'), 1, false)");
   if (is_alteration(statement))
     return alters_well(retold, statement, problem);
-  show(statement, PQexec(source, statement));
+  if (!ends(source, statement, problem))
+    return false;
   if (PQtransactionStatus(source) == PQTRANS_INERROR)
     PQclear(PQexec(source, "rollback"));
   if (PQtransactionStatus(source) != PQTRANS_IDLE)
