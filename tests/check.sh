@@ -12,7 +12,7 @@
 # module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
 # which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model, and
 # the checker of chaos. CHAOS=minutes lets chaos happen for so long (tests/chaos). FAULTS=1 lets calls fail for a minute
-# (tests/faults).
+# (tests/faults). LONGEST=seconds is for tests that take longer than five minutes.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -154,7 +154,7 @@ if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
   [[ -z ${NATIVE:-} ]] || capture_natively
-  run "$build/test-integration" 3000 300
+  run "$build/test-integration" "${LONGEST:-3000}" "${LONGEST:-300}"
 fi
 
 if [[ -n ${NATIVE_TOO:-} && -n $native_sql ]]; then

@@ -15,7 +15,7 @@
 
 struct retold {
   struct fixture *fixture;
-  int delivered, undone, refused; /* how often */
+  int begun, delivered, undone, refused; /* how often */
   double seconds;                 /* of delivering */
 };
 
