@@ -126,7 +126,8 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
     return false;
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok = capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
+    ok = source_renew_at_times(source, (size_t)row, error) &&
+         capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
                        error);
   PQclear(tables);
   return ok;

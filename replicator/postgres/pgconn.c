@@ -65,8 +65,12 @@ static void take_notice(void *context, const PGresult *notice) {
   }
 }
 
-void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader) {
+void pgconn_read_notices(struct pgconn *connection, const struct notice_reader *reader) {
   connection->notice_reader = reader;
+}
+
+const struct notice_reader *pgconn_notice_reader(const struct pgconn *connection) {
+  return connection->notice_reader;
 }
 
 static void trim_newline(char *text) {

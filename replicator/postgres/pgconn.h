@@ -49,7 +49,8 @@ MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, in
 struct notice_reader {
   void (*tell)(bool is_warning, const char *message, const char *hint);
 };
-void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
+void pgconn_read_notices(struct pgconn *connection, const struct notice_reader *reader);
+const struct notice_reader *pgconn_notice_reader(const struct pgconn *connection); /* NULL: none */
 /*
  * Makes the texts of an error fit for this database, whatever its encoding: characters that it may lack become question
  * marks. The second does the same for any text.

@@ -166,7 +166,7 @@ static bool fail_run(const struct steps *steps, size_t done, const char *file, s
 bool steps_run(const struct steps *steps, struct source *source, const char *file, struct error *error) {
   for (size_t i = 0; i < steps->count; i++) {
     const struct step *step = steps->items[i];
-    if (!request_run(source, step->request_count, step->requests, error))
+    if (!source_renew_at_times(source, i, error) || !request_run(source, step->request_count, step->requests, error))
       return fail_run(steps, i, file, error);
     printf("%s: %s%s%s\n", step->object.data, VERBS[step->verb].done, step->advice.length > 0 ? "; " : "",
            step->advice.length > 0 ? step->advice.data : "");

@@ -13,9 +13,13 @@
 
 /* Milliseconds for the first queries of a long-running process. */
 #define BEGIN_TIMEOUT 15000
+/* How many tables a session captures, so that it takes some 100 MB at the source. */
+#define TABLES_OF_A_SESSION 200
 
 struct source {
   struct pgconn *connection;
+  enum session_purpose purpose;
+  char *conninfo; /* owned */
 };
 
 static _Atomic int64_t refused_at = INT64_MIN; /* when an attempt to connect last failed; clock_now() */
@@ -46,16 +50,19 @@ static struct source *open_with(const char *conninfo, enum session_purpose purpo
   if (!check_conninfo(conninfo, error))
     return NULL;
   struct source *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) {
+  char *copy = strdup(conninfo);
+  if (opened == NULL || copy == NULL) {
     error_set(error, FAILURE_RETRY, "out of memory");
-    return NULL;
+    goto failed;
   }
-  if (!pooler_open(&opened->connection, conninfo, purpose, timeout, error)) {
-    atomic_store(&refused_at, clock_now());
-    free(opened);
-    return NULL;
-  }
-  return opened;
+  *opened = (struct source){.purpose = purpose, .conninfo = copy};
+  if (pooler_open(&opened->connection, conninfo, purpose, timeout, error))
+    return opened;
+  atomic_store(&refused_at, clock_now());
+failed:
+  free(copy);
+  free(opened);
+  return NULL;
 }
 
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
@@ -76,7 +83,22 @@ void source_close(struct source *source) {
   if (source == NULL)
     return;
   pgconn_close(source->connection);
+  free(source->conninfo);
   free(source);
+}
+
+static bool renew(struct source *source, struct error *error) {
+  struct pgconn *renewed;
+  if (!pooler_open(&renewed, source->conninfo, source->purpose, POOLER_OPEN_TIMEOUT, error))
+    return false;
+  pgconn_read_notices(renewed, pgconn_notice_reader(source->connection));
+  pgconn_close(source->connection);
+  source->connection = renewed;
+  return true;
+}
+
+bool source_renew_at_times(struct source *source, size_t done, struct error *error) {
+  return done == 0 || done % TABLES_OF_A_SESSION != 0 || renew(source, error);
 }
 
 bool source_schema_version(struct source *source, int *version, struct error *error) {
@@ -137,7 +159,7 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
     log_message(
         LOG_LEVEL_INFO,
         "source: the server was restarted, or its statistics were reset; change ids continue after %s, in case it "
-        "forgotten some",
+        "forgot some",
         after);
   PQclear(result);
   return true;

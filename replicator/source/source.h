@@ -24,6 +24,12 @@ MUST_CHECK bool source_open_for_work(struct source **source, const char *conninf
 /* Whether an attempt of this process to connect has failed since that time (clock_now()). Then whoever could do without
  * a connection for a while should close it, in case that there are too many. */
 bool source_has_refused(int64_t since);
+/*
+ * For a command that captures one table after the other: takes a new session now and then. A session of the server
+ * keeps what it has read of the catalogs, of each captured table some 150 kB. `done` tables are captured; none may be
+ * in hand.
+ */
+MUST_CHECK bool source_renew_at_times(struct source *source, size_t done, struct error *error);
 /* NULL is allowed. */
 void source_close(struct source *source);
 

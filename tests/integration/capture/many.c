@@ -288,3 +288,24 @@ Test(many, an_ordinary_change_needs_the_small_function_only_whatever_its_table_i
   PQfinish(writer);
   fixture_end(&f);
 }
+
+/* A session of the server keeps what it has read of each table, until it ends. */
+Test(many, capture_takes_a_new_session_of_the_server_after_200_tables) {
+  struct fixture f;
+  fixture_begin(&f, "many_sessions");
+  sql(f.at_source, "do $$ begin for n in 100 .. 299 loop execute format('create table t%%s (id int primary key)', n); "
+                   "end loop; end $$; create unlogged table unlogged (id int primary key);"
+                   "create table session_of_capture (pid int);"
+                   "create function note_session() returns event_trigger language plpgsql as "
+                   "'begin insert into public.session_of_capture values (pg_catalog.pg_backend_pid()); end';"
+                   "create event trigger note_session on ddl_command_end when tag in ('CREATE FUNCTION') "
+                   "execute function note_session()");
+  const char *errors;
+  int status = rowrelay(&f, NULL, &errors, "capture", "t*", "unlogged", NULL);
+  sql(f.at_source, "drop event trigger note_session");
+  cr_assert_eq(status, 0, "%s", errors);
+  cr_assert_not_null(strstr(errors, "warning: "), "the second session warns no more: %s", errors);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.capture"), 201);
+  cr_assert_eq(ask_number(f.at_source, "select count(distinct pid) from session_of_capture"), 2);
+  fixture_end(&f);
+}
