@@ -20,6 +20,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 
 \ir functions/access/shell_word.sql
 \ir functions/access/command.sql
+\ir functions/access/login_name.sql
 \ir functions/access/actor.sql
 \ir functions/access/traced.sql
 \ir functions/access/db_user.sql

@@ -14,7 +14,7 @@ declare
   day pg_catalog.date := rowrelay.partition_day();
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
-  db_user := coalesce(db_user, session_user);
+  db_user := coalesce(db_user, rowrelay.login_name());
   if actor is not null then
     caveat := rowrelay.traced(caveat);
   end if;

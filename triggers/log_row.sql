@@ -15,7 +15,7 @@ declare
   day     pg_catalog.date;
   actor   pg_catalog.text;
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
-  db_user pg_catalog.text := session_user;
+  db_user pg_catalog.text := rowrelay.login_name();
   caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := case when keeps_before
                                then pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),

@@ -83,7 +83,7 @@ begin
            '  is_single is_small%type;',
            '  today    pg_catalog.date;',
            '  who      pg_catalog.text;',
-           '  as_user  who%type := session_user;',
+           '  as_user  who%type := rowrelay.login_name();',
            '  problem  who%type := ''the table was altered'';',
            '  key      who%type;', -- what rowrelay.pin_statements() declares is of its type
            '  given    pg_catalog.record;',

@@ -94,7 +94,7 @@ begin
     'case when %s is null then c.caveat else rowrelay.traced(c.caveat) end from told as c', given[1], capture.id,
     -- as rowrelay.add_change() tells of a key that was given away
     case when is_paired then format('case when c.is_other and c.op operator(pg_catalog.=) ''d'' then coalesce(%1$s, '
-                                    'session_user::pg_catalog.text) else %1$s end', given[2])
+                                    'rowrelay.login_name()) else %1$s end', given[2])
          else given[2] end,
     given[3], given[2]);
   return concat(

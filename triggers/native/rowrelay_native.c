@@ -62,9 +62,15 @@ static Datum find_trace(void) {
   return CStringGetTextDatum(psprintf("{\"traceparent\":\"%s\"}", trace));
 }
 
+/* As rowrelay.login_name() says it. */
+static const char *login_name(void) {
+  const char *name = GetConfigOptionByName("session_authorization", NULL, false);
+  return name[0] != '\0' ? name : GetUserNameFromId(GetSessionUserId(), false);
+}
+
 /* As rowrelay.actor() and rowrelay.db_user() say it; false when it may be that this is not to be captured. */
 static bool find_author(const plan *plan, change *change) {
-  const char *user = GetUserNameFromId(GetSessionUserId(), false);
+  const char *user = login_name();
   const char *role = GetConfigOptionByName("role", NULL, false); /* "none" after SET SESSION AUTHORIZATION, too */
   bool has_role = strcmp(role, "none") != 0, has_actor = is_set("rowrelay.actor");
   bool has_trace = is_set("rowrelay.traceparent");

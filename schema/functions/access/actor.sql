@@ -3,5 +3,5 @@
 create or replace function rowrelay.actor() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
-              then pg_catalog.current_setting('rowrelay.actor', true) else session_user::pg_catalog.text end
+              then pg_catalog.current_setting('rowrelay.actor', true) else rowrelay.login_name() end
 $$;

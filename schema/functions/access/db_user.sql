@@ -2,6 +2,6 @@
 -- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
 language sql stable as $$
-  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::pg_catalog.text
-              else pg_catalog.concat(session_user, ' as ', pg_catalog.current_setting('role')) end
+  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then rowrelay.login_name()
+              else pg_catalog.concat(rowrelay.login_name(), ' as ', pg_catalog.current_setting('role')) end
 $$;

@@ -329,6 +329,35 @@ Test(hostile, a_role_that_may_only_write_the_table_is_captured) {
   role_end("test_hostile_boss");
 }
 
+Test(hostile, a_session_whose_login_was_dropped_meanwhile_goes_on_and_is_named) {
+  struct fixture f;
+  role_begin("test_hostile_app");
+  role_begin("test_hostile_brief");
+  mirrored_begin(&f, "hostile_brief",
+                 "create table item (id int primary key, name text); create table whole (like item including all);"
+                 "create table bare (id int, name text); grant usage on schema public to test_hostile_app;"
+                 "grant all on item, whole, bare to test_hostile_app; grant test_hostile_app to test_hostile_brief");
+  mirrored_capture(&f, "item");
+  mirrored_capture(&f, "bare");
+  rowrelay_ok(&f, "capture", "whole", "--to", "w", "--create", "--per", "statement", NULL);
+  PGconn *session = connect_to(f.source, "user=test_hostile_brief");
+  sql(session, "set role test_hostile_app");
+  role_end("test_hostile_brief");
+  cr_assert_not_null(sql_fails(session, "select session_user"));
+  const char *const tables[] = {"item", "whole", "bare"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    sql(session, "insert into %s values (0, 'none'); truncate %s", tables[i], tables[i]);
+    sql(session, "insert into %s values (1, 'one'), (2, 'two'); update %s set name = 'x'", tables[i], tables[i]);
+    sql(session, "update %s set id = id + 10; delete from %s where id = 12", tables[i], tables[i]);
+    mirrored_same(&f, tables[i]);
+  }
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct db_user, ' ') from rowrelay.history"),
+                   "test_hostile_brief as test_hostile_app");
+  PQfinish(session);
+  fixture_end(&f);
+  role_end("test_hostile_app");
+}
+
 Test(hostile, a_session_that_fires_no_ordinary_triggers_is_captured) {
   struct fixture f;
   mirrored_begin(&f, "hostile_replica",

@@ -1069,12 +1069,20 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                                                     order by n.place))
               else format(in_sql, variadic names) end
 $$;
+-- Purpose:    returns the name under which the session logged in. Its role may have been dropped since, as that of a
+--             temporary login: then SESSION_USER is an error, and a writer must not fail.
+create or replace function rowrelay.login_name() returns text
+language sql stable as $$
+  -- a process of the server that has logged in as nobody has no such setting, and is a superuser
+  select case when pg_catalog.current_setting('session_authorization') operator(pg_catalog.=) ''
+              then session_user::pg_catalog.text else pg_catalog.current_setting('session_authorization') end
+$$;
 -- Purpose:    returns who makes the change, for the log
 -- Result:     the setting rowrelay.actor, else the session's user
 create or replace function rowrelay.actor() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
-              then pg_catalog.current_setting('rowrelay.actor', true) else session_user::pg_catalog.text end
+              then pg_catalog.current_setting('rowrelay.actor', true) else rowrelay.login_name() end
 $$;
 -- Purpose:    adds the trace to which the application's transaction belongs to what the log says of a change. It is
 --             called only where something of the session is unusual, as rowrelay.trigger_body() finds.
@@ -1104,8 +1112,8 @@ $$;
 -- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
 language sql stable as $$
-  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::pg_catalog.text
-              else pg_catalog.concat(session_user, ' as ', pg_catalog.current_setting('role')) end
+  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then rowrelay.login_name()
+              else pg_catalog.concat(rowrelay.login_name(), ' as ', pg_catalog.current_setting('role')) end
 $$;
 -- Purpose:    returns the client's address, for the log. It is declared immutable because a session's address never
 --             changes: cached plans of triggers then have it as a constant, which costs nothing per row.
@@ -6086,7 +6094,7 @@ declare
   day pg_catalog.date := rowrelay.partition_day();
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
-  db_user := coalesce(db_user, session_user);
+  db_user := coalesce(db_user, rowrelay.login_name());
   if actor is not null then
     caveat := rowrelay.traced(caveat);
   end if;
@@ -6160,7 +6168,7 @@ declare
   day     pg_catalog.date;
   actor   pg_catalog.text;
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
-  db_user pg_catalog.text := session_user;
+  db_user pg_catalog.text := rowrelay.login_name();
   caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := case when keeps_before
                                then pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
@@ -8415,7 +8423,7 @@ begin
     'case when %s is null then c.caveat else rowrelay.traced(c.caveat) end from told as c', given[1], capture.id,
     -- as rowrelay.add_change() tells of a key that was given away
     case when is_paired then format('case when c.is_other and c.op operator(pg_catalog.=) ''d'' then coalesce(%1$s, '
-                                    'session_user::pg_catalog.text) else %1$s end', given[2])
+                                    'rowrelay.login_name()) else %1$s end', given[2])
          else given[2] end,
     given[3], given[2]);
   return concat(
@@ -8771,7 +8779,7 @@ begin
            '  is_single is_small%type;',
            '  today    pg_catalog.date;',
            '  who      pg_catalog.text;',
-           '  as_user  who%type := session_user;',
+           '  as_user  who%type := rowrelay.login_name();',
            '  problem  who%type := ''the table was altered'';',
            '  key      who%type;', -- what rowrelay.pin_statements() declares is of its type
            '  given    pg_catalog.record;',
