@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool author_chance(struct author *author, int percent) {
   return roll(&author->dice, 100) <= percent;
@@ -20,9 +21,12 @@ void author_add(struct author *author, const char *format, ...) {
   va_list values;
   cr_assert(author->story->count < NASTY_MOST, "the story is too long");
   va_start(values, format);
-  int length = vsnprintf(author->story->statements[author->story->count], NASTY_LENGTH, format, values);
+  char *statement = author->story->statements[author->story->count];
+  size_t begun = strlen(author->voice);
+  memcpy(statement, author->voice, begun);
+  int length = vsnprintf(statement + begun, NASTY_LENGTH - begun, format, values);
   va_end(values);
-  cr_assert(length > 0 && length < NASTY_LENGTH, "the statement is too long");
+  cr_assert(length > 0 && begun + (size_t)length < NASTY_LENGTH, "the statement is too long");
   author->story->count++;
 }
 

@@ -8,6 +8,7 @@
 #include "writers.h"
 
 #define TABLES 3
+#define FUNCTIONS 2
 #define MOST_TRIGGERS 8
 #define NAME 48 /* of a table or trigger, bytes */
 
@@ -20,6 +21,7 @@ struct author {
   struct story *story;
   struct dice dice;
   int version;
+  const char *voice; /* "", or NASTY_OTHER while what is added is for the other session */
   enum kind kinds[TABLES + 1];
   enum type types[TABLES + 1];
   /* As far as the author knows: what fails, or is rolled back, is not noticed. */
@@ -29,6 +31,8 @@ struct author {
   bool has_late_child[TABLES + 1];
   char triggers[MOST_TRIGGERS][2][NAME]; /* table, name */
   int trigger_count;
+  bool is_open[2]; /* a transaction of the first session, and of the other */
+  bool is_prepared;
 };
 
 bool author_chance(struct author *author, int percent);

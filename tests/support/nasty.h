@@ -16,10 +16,14 @@
 #define NASTY_DELIVER "-- deliver what is queued"
 #define NASTY_UNDO "-- undo the last transaction"
 
+/* What the other session does: it waits for the first one where it must, while the story goes on. */
+#define NASTY_OTHER "/* the other session */ "
+
 struct story {
   char statements[NASTY_MOST][NASTY_LENGTH];
   bool left_out[NASTY_MOST];
   size_t count;
+  bool is_shared; /* by two sessions */
 };
 
 /* The story that `seed` tells; always the same on servers of one version, whose number (150000) decides what they know.

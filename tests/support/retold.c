@@ -180,7 +180,65 @@ void retold_begin(struct retold *retold, struct fixture *fixture) {
   for (int i = 0; i < 2; i++)
     sql(i == 0 ? fixture->at_source : fixture->at_target, "create extension citext");
   rowrelay_ok(fixture, "target", "add", "w", fixture->target_url, NULL);
+  retold->other = connect_to(fixture->source, NULL);
+  retold->watcher = connect_to(fixture->source, NULL);
 }
+
+void retold_end(struct retold *retold) {
+  PQfinish(retold->other);
+  PQfinish(retold->watcher);
+}
+
+/* ---- the other session ------------------------------------------------------------------------------------------- */
+
+static void say(const char *statement, const PGresult *result) {
+  if (getenv("ROWRELAY_SHOW") != NULL)
+    fprintf(stderr, "%s;\n%s", statement, PQresultErrorMessage(result));
+}
+
+/* Lets the other session go on until it has done what it was told to, or waits for a lock. */
+static void let_go_on(struct retold *retold) {
+  PGconn *other = retold->other;
+  double until = seconds_now() + 120;
+  while (is_running(other)) {
+    if (ask_number(retold->watcher, "select count(*) from pg_locks where pid = %d and not granted",
+                   PQbackendPID(other)) > 0)
+      return;
+    cr_assert(seconds_now() < until, "the other session neither ends nor waits");
+    sleep_seconds(0.002);
+  }
+  for (PGresult *result; (result = PQgetResult(other)) != NULL; PQclear(result))
+    say("-- the other session", result);
+  if (PQtransactionStatus(other) == PQTRANS_INERROR)
+    PQclear(PQexec(other, "rollback"));
+}
+
+/* It still waits where the story goes on without it. */
+static void let_other(struct retold *retold, const char *statement) {
+  if (is_running(retold->other))
+    return;
+  if (getenv("ROWRELAY_SHOW") != NULL)
+    fprintf(stderr, "%s;\n", statement);
+  start(retold->other, "%s", statement);
+  let_go_on(retold);
+  if (getenv("ROWRELAY_SHOW") != NULL && is_running(retold->other))
+    fprintf(stderr, "-- the other session waits\n");
+}
+
+static bool is_idle(PGconn *session) {
+  return PQtransactionStatus(session) == PQTRANS_IDLE;
+}
+
+static bool is_prepared(PGconn *source) {
+  return ask_number(source, "select count(*) from pg_prepared_xacts where database = current_database()") > 0;
+}
+
+/* Whether no transaction is open but for one of the first session. */
+static bool is_alone(struct retold *retold) {
+  return is_idle(retold->other) && !is_prepared(retold->watcher);
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------------------- */
 
 static void begin_again(struct retold *retold, const struct story *story) {
   PGconn *source = retold->fixture->at_source;
@@ -188,7 +246,11 @@ static void begin_again(struct retold *retold, const struct story *story) {
   if (retold->begun++ % 5 == 0)
     PQreset(source);
   else
-    sql(source, "rollback");
+    sql(source, "rollback; set lock_timeout = 0");
+  if (is_prepared(source))
+    sql(source, "rollback prepared 'nasty'");
+  let_go_on(retold);
+  sql(retold->other, "rollback; set jit = off; set statement_timeout = '2 min'");
   sql(source, "set client_min_messages to error; set jit = off; set statement_timeout = '2 min';"
               "do $$ begin perform rowrelay.release_table(c.relation) from rowrelay.capture c "
               "where c.released_at is null and rowrelay.full_name(c.relation) is not null; end $$;"
@@ -198,6 +260,8 @@ static void begin_again(struct retold *retold, const struct story *story) {
               "truncate replay.seen, replay.row, replay.saved, replay.doubled, replay.was, replay.unmirrored");
   sql(source, "update rowrelay.target set options = jsonb_build_object('batch_rows', %d)",
       story->count % 2 == 0 ? 1 : 1000);
+  /* While somebody else has what it needs it would wait for ever. */
+  sql(source, "set lock_timeout = '300ms'");
   sql(retold->fixture->at_target, "set client_min_messages to error; drop schema if exists nasty cascade; "
                                   "create schema nasty; create collation nasty.folded "
                                   "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
@@ -269,7 +333,8 @@ static bool is_undone(struct retold *retold, char *problem) {
   if (transaction[0] == '\0')
     return true;
   sql(source,
-      "begin; select set_config('session_replication_role', 'replica', true) where exists (select from pg_trigger t "
+      "begin; set local lock_timeout = 0; "
+      "select set_config('session_replication_role', 'replica', true) where exists (select from pg_trigger t "
       "join pg_proc p on p.oid = t.tgfoid where p.pronamespace = 'nasty'::regnamespace) "
       "or exists (select from pg_rules r where r.schemaname = 'nasty');"
       /* which makes some fire */
@@ -299,8 +364,7 @@ static bool ends(PGconn *source, const char *statement, char *problem) {
   PGresult *result = PQexec(source, statement);
   const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   bool is_endless = state != NULL && strcmp(state, "57014") == 0; /* by statement_timeout */
-  if (getenv("ROWRELAY_SHOW") != NULL)
-    fprintf(stderr, "%s;\n%s", statement, PQresultErrorMessage(result));
+  say(statement, result);
   if (is_endless)
     snprintf(problem, PROBLEM, "did not end: %s", statement);
   PQclear(result);
@@ -331,21 +395,8 @@ static bool alters_well(struct retold *retold, const char *statement, char *prob
   return true;
 }
 
-static bool goes_on_well(struct retold *retold, const char *statement, char *problem) {
+static bool is_logged(struct retold *retold, char *problem) {
   PGconn *source = retold->fixture->at_source;
-  sql(source, "select setval(to_regclass('nasty.nested'), 1, false)");
-  if (is_alteration(statement))
-    return alters_well(retold, statement, problem);
-  if (!ends(source, statement, problem))
-    return false;
-  if (PQtransactionStatus(source) == PQTRANS_INERROR)
-    PQclear(PQexec(source, "rollback"));
-  if (PQtransactionStatus(source) != PQTRANS_IDLE)
-    return true;
-  if (strcmp(statement, NASTY_DELIVER) == 0)
-    return is_mirrored(retold, problem);
-  if (strcmp(statement, NASTY_UNDO) == 0)
-    return is_undone(retold, problem);
   const char *wrong = ask(source, "select replay.check()");
   snprintf(problem, PROBLEM, "%s", wrong);
   if (wrong[0] == '\0')
@@ -353,12 +404,48 @@ static bool goes_on_well(struct retold *retold, const char *statement, char *pro
   return wrong[0] == '\0';
 }
 
+static bool is_delivered(struct retold *retold, char *problem) {
+  const char *errors;
+  bool is_delivered = rowrelay(retold->fixture, NULL, &errors, "run", "--until-empty", NULL) == 0;
+  if (!is_delivered)
+    snprintf(problem, PROBLEM, "%s", errors);
+  return is_delivered;
+}
+
+/* What is told by the first session. */
+static bool first_goes_on(struct retold *retold, const char *statement, char *problem) {
+  PGconn *source = retold->fixture->at_source;
+  if (!ends(source, statement, problem))
+    return false;
+  if (PQtransactionStatus(source) == PQTRANS_INERROR)
+    PQclear(PQexec(source, "rollback"));
+  let_go_on(retold);
+  return true;
+}
+
+static bool goes_on_well(struct retold *retold, const struct story *story, const char *statement, char *problem) {
+  PGconn *source = retold->fixture->at_source;
+  sql(source, "select setval(to_regclass('nasty.nested'), 1, false)");
+  if (is_alteration(statement))
+    return !is_alone(retold) || (story->is_shared && !is_idle(source)) || alters_well(retold, statement, problem);
+  if (strncmp(statement, NASTY_OTHER, strlen(NASTY_OTHER)) == 0)
+    let_other(retold, statement);
+  else if (!first_goes_on(retold, statement, problem))
+    return false;
+  bool is_all = is_idle(source) && is_alone(retold);
+  if (strcmp(statement, NASTY_DELIVER) == 0)
+    return is_all ? is_mirrored(retold, problem) : is_delivered(retold, problem);
+  if (!is_all)
+    return true;
+  return strcmp(statement, NASTY_UNDO) == 0 ? is_undone(retold, problem) : is_logged(retold, problem);
+}
+
 /* Tells the story; false with what is wrong after the statement `*failed_at`. */
 static bool ends_well(struct retold *retold, const struct story *story, char *problem, size_t *failed_at) {
   begin_again(retold, story);
   for (size_t i = 0; i < story->count; i++) {
     *failed_at = i;
-    if (!story->left_out[i] && !goes_on_well(retold, story->statements[i], problem))
+    if (!story->left_out[i] && !goes_on_well(retold, story, story->statements[i], problem))
       return false;
   }
   return true;

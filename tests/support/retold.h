@@ -15,8 +15,9 @@
 
 struct retold {
   struct fixture *fixture;
+  PGconn *other, *watcher;               /* the other session of a story, and one that sees whether it waits */
   int begun, delivered, undone, refused; /* how often */
-  double seconds;                 /* of delivering */
+  double seconds;                        /* of delivering */
 };
 
 /* Gives the source schema "replay": replay.check() says what the log replayed does not give of the captured tables. */
@@ -24,6 +25,7 @@ void replay_begin(PGconn *source);
 
 /* Also adds target "w". */
 void retold_begin(struct retold *retold, struct fixture *fixture);
+void retold_end(struct retold *retold);
 /* Tells the story of this seed; fails the test if it ends badly. */
 void retold_tell(struct retold *retold, unsigned int seed);
 

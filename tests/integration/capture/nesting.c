@@ -41,6 +41,7 @@ Test(nesting, the_log_replayed_and_a_mirror_give_the_tables_whatever_nests, .tim
       fprintf(stderr, "seeds %u … %u: %d deliveries in %.1f s, %d transactions undone, %d not\n", first,
               first + count - 1, retold.delivered, retold.seconds, retold.undone, retold.refused);
   }
+  retold_end(&retold);
   fixture_end(&f);
 }
 
