@@ -166,7 +166,8 @@ static const struct option OPTIONS[] = {
     {.name = "create", .help = "create the table in the target if it does not exist"},
     {.name = "like",
      .value = "minimal|full",
-     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments"},
+     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments, "
+             "partitions"},
     {.name = "key",
      .value = "COLS",
      .repeatable = true,

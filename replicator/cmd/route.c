@@ -74,7 +74,8 @@ static const struct option OPTIONS[] = {
     {.name = "create", .help = "create the table in the target if it does not exist, and columns added later"},
     {.name = "like",
      .value = "minimal|full",
-     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments"},
+     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments, "
+             "partitions"},
     {.name = "shared", .help = "allow a target table that other tables write to; their keys must not overlap"},
     {.name = "remove", .help = "stop sending changes there; what is queued is still delivered"},
     {.name = "discard", .help = "with --remove: discard what is queued; the log keeps it"},

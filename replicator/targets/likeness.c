@@ -43,24 +43,37 @@ bool likeness_may_be_why(const struct push *push, const struct error *error) {
   return false;
 }
 
+static const char *text_or_null(const char *text) {
+  return text[0] != '\0' ? text : NULL;
+}
+
+/* Of no column and no constraint: no partition takes the row. */
+static bool lacks_partition(const struct pgconn_violation *violation, const struct error *error) {
+  return strcmp(error->sqlstate, CHECK_VIOLATION) == 0 && violation->column[0] == '\0' &&
+         violation->constraint[0] == '\0';
+}
+
+bool likeness_may_be_outdated(struct pgconn *connection, const struct push *push, const struct error *error) {
+  return !push->routes_are_new && lacks_partition(pgconn_last_violation(connection), error);
+}
+
 /* Only if the violated constraint is of this route's mirror. */
 static bool relax(struct pgconn *connection, bool in_transaction, const struct route *route, bool *gave_way,
                   struct error *error) {
   const struct pgconn_violation *violation = pgconn_last_violation(connection);
   PGresult *reply = NULL;
   if (!pgconn_run(connection, &QUERY_mirror_relax,
-                  VALUES(route->into_table, violation->schema, violation->table, violation->column,
-                         violation->constraint[0] != '\0' ? violation->constraint : NULL),
+                  VALUES(route->into_table, violation->schema, violation->table, text_or_null(violation->column),
+                         text_or_null(violation->constraint), route->parts, route->relation),
                   &reply, error))
     return false;
   bool ok = true;
   if (PQntuples(reply) > 0) {
     ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
          pgconn_script(connection, PQgetvalue(reply, 0, RELAX_STATEMENT), error) &&
-         (in_transaction || pgconn_script(connection, "commit", error));
+         (in_transaction || pgconn_script(connection, "commit", error)) && tell_left_out(connection, route, error);
     if (ok)
-      log_message(LOG_LEVEL_WARNING, "mirror %s: dropped its %s, which a row of %s does not meet", route->into_table,
-                  PQgetvalue(reply, 0, RELAX_WHAT), route->relation);
+      log_message(LOG_LEVEL_WARNING, "mirror %s: %s", route->into_table, PQgetvalue(reply, 0, RELAX_WHAT));
     *gave_way = ok;
   }
   PQclear(reply);

@@ -1,7 +1,7 @@
 /*
  * likeness: what makes a mirror like its table beyond columns, types and key (option --like full): NOT NULL, defaults,
- * CHECKs, comments. None of it may ever stop what is delivered: what the target does not accept is left out when the
- * mirror is created, and what a row does not meet, because the table was altered since, is dropped.
+ * CHECKs, comments, partitions. None of it may ever stop what is delivered: what the target does not accept is left out
+ * when the mirror is created, and what a row does not meet, because the table was altered since, is dropped.
  */
 #ifndef ROWRELAY_TARGETS_LIKENESS_H
 #define ROWRELAY_TARGETS_LIKENESS_H
@@ -17,9 +17,15 @@ MUST_CHECK bool likeness_create(struct pgconn *connection, bool in_transaction, 
 bool likeness_may_be_why(const struct push *push, const struct error *error);
 
 /*
- * Drops the constraint that a row has violated in the connection's last error, in a transaction of its own unless
- * `in_transaction`, and logs that; *gave_way: then the push can be repeated. Otherwise the constraint is not of the
- * mirrors of this push.
+ * Whether it may be due to a partition that the table has got since the routes were read: they are to be read again
+ * before the mirror gives way.
+ */
+bool likeness_may_be_outdated(struct pgconn *connection, const struct push *push, const struct error *error);
+
+/*
+ * Drops the constraint that a row has violated in the connection's last error, or adds the partitions that lack, in a
+ * transaction of its own unless `in_transaction`, and logs that; *gave_way: then the push can be repeated. Otherwise
+ * the constraint is not of the mirrors of this push.
  */
 MUST_CHECK bool likeness_give_way(struct pgconn *connection, bool in_transaction, const struct push *push,
                                   bool *gave_way, struct error *error);

@@ -228,6 +228,10 @@ static bool give_way(struct postgres *postgres, const struct push *push, struct 
   bool gave_way = false;
   if (postgres->mirror == NULL || !likeness_may_be_why(push, error) || !pgconn_alive(connection))
     return false;
+  if (likeness_may_be_outdated(connection, push, error)) {
+    error->kind = FAILURE_TABLE;
+    return false;
+  }
   if (!postgres->is_source) {
     if (!likeness_give_way(connection, false, push, &gave_way, error))
       pgconn_rollback(connection);

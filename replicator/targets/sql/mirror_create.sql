@@ -21,7 +21,9 @@ with wanted as (
   union
   select (parse_ident($1))[1] where cardinality(parse_ident($1)) = 2
 ), part as (
-  select p.kind || case when p.name <> '' then format(' %I', p.name) else '' end as what, p.position,
+  select p.kind, p.definition, p.position,
+         p.kind || case p.kind when 'partition' then ' ' || p.name
+                               else case when p.name <> '' then format(' %I', p.name) else '' end end as what,
          case p.kind
            when 'collation' then format('alter table %s alter column %I type ', $1, p.name) || p.definition
            when 'not null' then format('alter table %s alter column %I set not null', $1, p.name)
@@ -34,9 +36,15 @@ with wanted as (
                                        'as at the source of rowrelay, which drops it for a row that does not meet it')
            when 'comment of a column' then format('comment on column %s.%I is %L', $1, p.name, p.definition)
            when 'comment of the table' then format('comment on table %s is %L', $1, p.definition)
+           when 'partition' then format('create table %s %s', p.name, p.definition)
          end as statement
     from rows from (json_to_recordset($5::json) as (kind text, name text, definition text)) with ordinality
            as p(kind, name, definition, position)
+), new as (
+  select format('create table %s (%s%s)', $1,
+                (select string_agg(format('%I %s', w.name, w.type), ', ' order by w.position) from wanted w),
+                (select ', primary key (' || string_agg(format('%I', k.name), ', ') || ')'
+                   from key k having count(*) > 0)) as statement
 )
 select concat(
   (select string_agg(format('create schema %I; ', s.name), '')
@@ -44,18 +52,26 @@ select concat(
     where to_regnamespace(quote_ident(s.name)) is null),
   (select string_agg(t.definition || '; ', '' order by t.position) from type t where to_regtype(t.type) is null),
   case when to_regclass($1) is null then
-    format('create table %s (%s%s); ', $1,
-           (select string_agg(format('%I %s', w.name, w.type), ', ' order by w.position) from wanted w),
-           (select ', primary key (' || string_agg(format('%I', k.name), ', ') || ')' from key k having count(*) > 0))
-    || coalesce(
-      (select format('do %L; ',
-                     'declare left_out jsonb := ''[]''; begin '
-                     || string_agg(format('begin execute %L; exception when others then '
-                                          'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', '
-                                          'sqlerrm); '
-                                          'end; ', p.statement, p.what), '' order by p.position)
-                     || 'perform set_config(''rowrelay.left_out'', left_out::text, false); end')
-         from part p having count(*) > 0), '')
+    (select case when count(p.position) = 0 then n.statement || '; '
+                 else format('do %L; ', 'declare left_out jsonb := ''[]''; is_partitioned boolean := false; begin '
+                                        || coalesce(max(d.statement), n.statement || '; ')
+                                        || string_agg(attempt.statement, '' order by p.position)
+                                        || 'perform set_config(''rowrelay.left_out'', left_out::text, false); end') end
+       from new n
+       left join part p on true
+       left join lateral (
+         -- a plain table, where it cannot be partitioned
+         select format('begin execute %L; is_partitioned := true; exception when others then execute %L; '
+                       'left_out := left_out || jsonb_build_object(''what'', ''partitions'', ''reason'', sqlerrm); end; ',
+                       n.statement || p.definition, n.statement) as statement
+          where p.kind = 'partitioned') as d on true
+       left join lateral (
+         select format('%sbegin execute %L; exception when others then '
+                       'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', sqlerrm); end; %s',
+                       case p.kind when 'partition' then 'if is_partitioned then ' end, p.statement, p.what,
+                       case p.kind when 'partition' then 'end if; ' end) as statement
+          where p.kind <> 'partitioned') as attempt on true
+      group by n.statement)
   else
     (select string_agg(format('alter table %s add column if not exists %I %s; ', $1, w.name, w.type), ''
                        order by w.position)

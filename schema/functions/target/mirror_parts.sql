@@ -2,7 +2,8 @@
 --             create_like => 'full' gets what lets it take every row that the table has
 -- Parameters: capture; mirror: name of the table there, for hints
 -- Result:     in the order in which they are created: kind: collation, not null, identity, default, check, comment of
---               a column, comment of the table; name: of the column or CHECK; definition
+--               a column, comment of the table, partitioned, partition; name: of the column or CHECK, of a partition
+--               as it is called there; definition
 --             left_out: why a mirror does not get it, null: it does; kind and name are then for people, and hint says
 --               what to do there
 create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
@@ -64,6 +65,43 @@ begin
                        from unnest(x.indkey::smallint[]) with ordinality as u(n, place)
                       where u.place <= x.indnkeyatts)
                     = (select array_agg(k order by k) from unnest(capture.key_columns) as k))
+  ), divided as (
+    select t.relid as relation, t.parentrelid as parent, t.level, c.relkind = 'p' as is_divided, c.relname::text as own,
+           pg_get_expr(c.relpartbound, c.oid) as bound,
+           -- in the mirror's schema, and behind the mirror's name where that is not the table's
+           case when t.level = 0 then mirror
+                else format('%s%I', (select quote_ident(m.parts[1]) || '.' where cardinality(m.parts) = 2),
+                            (concat(case when m.own <> root.relname then m.own || '_' end,
+                                    case when c.relnamespace <> root.relnamespace then s.nspname || '_' end,
+                                    c.relname))::name) end as there
+      from pg_partition_tree(capture.relation) t
+      join pg_class c on c.oid = t.relid
+      join pg_namespace s on s.oid = c.relnamespace
+      join pg_class root on root.oid = capture.relation
+      cross join lateral (select n as parts, n[cardinality(n)] as own from parse_ident(mirror) as n) as m
+     where root.relkind = 'p'
+  ), undivided as (
+    -- why the mirror is not partitioned
+    select coalesce(
+             (select format('they depend on %s', pg_describe_object(e.refclassid, e.refobjid, 0))
+                from pg_depend e
+               where e.classid = 'pg_class'::regclass and e.objid = d.relation and e.objsubid = 0
+                 and e.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass,
+                                      'pg_collation'::regclass)
+               order by 1 limit 1),
+             (select format('column %s is masked or not captured', min(a.attname))
+                from pg_attribute a
+               where a.attrelid = d.relation and a.attnum = any (b.columns)
+                 and not exists (select from present p where p.name = a.attname and not p.is_masked)
+              having count(*) > 0)) as reason
+      from divided d
+      cross join lateral (
+        -- of what it is partitioned by
+        select array_agg(e.objsubid) as columns
+          from pg_depend e
+         where e.classid = 'pg_class'::regclass and e.objid = d.relation and e.objsubid > 0 and e.deptype = 'i'
+           and e.refclassid = 'pg_class'::regclass and e.refobjid = d.relation and e.refobjsubid = 0) as b
+     where d.is_divided
   ), part(place, kind, name, definition, left_out, hint) as (
     select 1, 'collation', p.name,
            format('%s collate %I.%I', format_type(p.atttypid, p.atttypmod), n.nspname, c.collname),
@@ -149,8 +187,17 @@ begin
       join pg_extension e on e.oid = d.refobjid
       join pg_type t on t.oid = p.atttypid
     union all
-    select 12, 'partitions of', c.relname, null, 'the mirror is a plain table', null
-      from pg_class c where c.oid = capture.relation and c.relkind = 'p'
+    select 12, 'partitions of', d.own, null, (select min(u.reason) from undivided u), null
+      from divided d where d.level = 0 and exists (select from undivided u where u.reason is not null)
+    union all
+    select 13 + d.level, case d.level when 0 then 'partitioned' else 'partition' end,
+           case d.level when 0 then '' else d.there end,
+           concat(case when d.level > 0 then format('partition of %s %s', p.there, d.bound) end,
+                  case when d.is_divided then format(' partition by %s', pg_get_partkeydef(d.relation)) end),
+           null, null
+      from divided d
+      left join divided p on p.relation = d.parent
+     where not exists (select from undivided u where u.reason is not null)
   )
   select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
     from part p

@@ -294,13 +294,138 @@ Test(likeness, partitions_and_hostile_names_are_no_obstacle) {
       "create table p2 partition of \"It's; %I\" for values from (10) to (20); "
       "comment on column \"It's; %I\".\"a \"\"%s\"\" \\\" is '''; %s'; reset search_path");
   const char *table = "\"My %s \"\"Shop\"\"\".\"It's; %I\"";
-  says(capture_in_full(&f, table), "without partitions of It's; %I: the mirror is a plain table\n");
+  cr_assert_str_eq(capture_in_full(&f, table), "");
   sql(f.at_source, "insert into %s values (1), (11)", table);
   mirrored_same(&f, table);
   same_catalogs(&f, "\"My %s \"\"Shop\"\"\".\"It''s; %I\"", true);
   sql(f.at_source, "alter table %s alter \"a \"\"%%s\"\" \\\" drop not null; update %s set \"a \"\"%%s\"\" \\\" = null",
       table, table);
   mirrored_same(&f, table);
+  fixture_end(&f);
+}
+
+/* The partitions of a table, each with its bounds and what it is partitioned by itself. */
+#define PARTITIONS                                                                                                     \
+  "select string_agg(concat_ws(' ', c.oid::regclass, pg_get_expr(c.relpartbound, c.oid), 'by ' || "                    \
+  "pg_get_partkeydef(c.oid)), E'\\n' order by t.level, c.oid::regclass::text) from pg_partition_tree('%s') t "         \
+  "join pg_class c on c.oid = t.relid"
+
+static const char PARTITIONED[] =
+    "create table item (id int not null, at timestamptz not null, tag text not null default 'x', primary key (id, at, "
+    "tag)) partition by range (at); create schema old;"
+    "create table old.item_0 partition of item for values from (minvalue) to ('2024-01-01');"
+    "create table item_24 partition of item for values from ('2024-01-01') to ('2025-01-01') partition by list (tag);"
+    "create table item_24x partition of item_24 for values in ('x', 'it''s %s');"
+    "create table item_24r partition of item_24 default partition by hash (id);"
+    "create table item_24r0 partition of item_24r for values with (modulus 2, remainder 0);"
+    "create table item_24r1 partition of item_24r for values with (modulus 2, remainder 1);"
+    "insert into item select g, '2023-07-01'::timestamptz + g * interval '1 day', case g % 3 when 0 then 'x' when 1 "
+    "then 'y' else 'it''s %s' end from generate_series(1, 500) g;";
+
+Test(likeness, a_partitioned_table_has_a_partitioned_mirror) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_parts", PARTITIONED);
+  cr_assert_str_eq(capture_in_full(&f, "item"), "");
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  mirrored_same(&f, "item");
+  same_catalogs(&f, "item", false);
+  const char *here = ask(f.at_source, PARTITIONS, "item");
+  cr_assert_not_null(strstr(here, "old.item_0 "));
+  cr_assert_str_eq(ask(f.at_target, "select replace($x$%s$x$, 'old.item_0', 'old_item_0')", here),
+                   ask(f.at_target, PARTITIONS, "item"));
+  sql(f.at_source, "update item set tag = 'z' where id %% 5 = 0; update item set at = at - interval '1 year' where id "
+                   "%% 7 = 0; delete from item where id %% 11 = 0; truncate item_24x");
+  mirrored_same(&f, "item");
+  rowrelay_ok(&f, "verify", "w", NULL);
+  sql(f.at_source, "truncate item; insert into item values (1, '2024-02-02')");
+  mirrored_same(&f, "item");
+  fixture_end(&f);
+}
+
+Test(likeness, a_partition_that_the_table_gets_later_is_added_with_its_first_row) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_part_later", PARTITIONED);
+  capture_in_full(&f, "item");
+  sql(f.at_source, "insert into item values (600, '2024-05-05')");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_empty(&f, 60);
+  /* The process has read what the table was like before. */
+  sql(f.at_source, "create table item_25 partition of item for values from ('2025-01-01') to ('2026-01-01'); "
+                   "create table item_26 partition of item for values from ('2026-01-01') to ('2027-01-01')");
+  sql(f.at_source,
+      "insert into item select g, '2025-01-01'::timestamptz + g * interval '1 day' from generate_series(1, "
+      "300) g");
+  wait_until_says(process, "mirror public.item: added the partitions that public.item has got since", 60);
+  wait_until_empty(&f, 60);
+  /* One of which the table is rid when its row comes; and the mirror has no other. */
+  stop_process(process, SIGTERM);
+  sql(f.at_source, "create table item_x partition of item default; insert into item values (700, '2030-01-01'); drop "
+                   "table item_x");
+  delivers_and_says(&f, "added a default partition, because no partition of public.item takes a row");
+  cr_assert_str_eq(
+      ask(f.at_target,
+          "select string_agg(tableoid::regclass || ' ' || n, ', ' order by n, tableoid::regclass::text) from (select "
+          "tableoid, count(*) as n from item group by 1) x"),
+      "item_24x 1, item_default 1, item_25 300");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(message, ' ') from rowrelay.errors"), "");
+  fixture_end(&f);
+}
+
+Test(likeness, a_partition_whose_name_is_taken_there_is_made_up_for) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_part_taken", PARTITIONED);
+  sql(f.at_target, "create table old_item_0 (n int)");
+  capture_in_full(&f, "item");
+  sql(f.at_source, "insert into item values (1001, '2024-05-05'), (1002, '2023-05-05')");
+  delivers_and_says(&f, "mirror public.item was created without partition public.old_item_0: relation \"old_item_0\" "
+                        "already exists");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(tableoid::regclass::text, ' ' order by id) from item"),
+                   "item_24x item_default");
+  fixture_end(&f);
+}
+
+/* Its partitions have its name before theirs, because theirs are taken. */
+Test(likeness, a_partitioned_mirror_in_the_source_itself) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_part_itself", PARTITIONED);
+  rowrelay_ok(&f, "target", "add", "here", "postgresql:", NULL);
+  rowrelay_ok(&f, "capture", "item", NULL);
+  rowrelay_ok(&f, "route", "item", "here", "--into", "public.\"It's\"", "--create", "--like", "full", NULL);
+  sql(f.at_source, "insert into item values (1001, '2024-05-05'), (1002, '2023-05-05')");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(tableoid::regclass::text, ' ' order by id) from \"It's\""),
+                   "\"It's_item_24x\" \"It's_old_item_0\"");
+  sql(f.at_source, "create table item_25 partition of item for values from ('2025-01-01') to ('2026-01-01'); "
+                   "insert into item values (1003, '2025-05-05'); drop table old.item_0; "
+                   "create table old.item_0 partition of item default; insert into item values (1004, '2028-01-01')");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(tableoid::regclass::text, ' ' order by id) from \"It's\" "
+                                    "where id > 1002"),
+                   "\"It's_item_25\" \"It's_default\"");
+  fixture_end(&f);
+}
+
+Test(likeness, why_a_mirror_is_not_partitioned_is_told) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "likeness_part_not",
+      "create function own(int) returns int language sql immutable as 'select $1';"
+      "create table a (id int not null, b int) partition by list (own(b));"
+      "create table a_1 partition of a default;"
+      "create table b (id int primary key, k int) partition by range (id); create table b_1 partition of b for "
+      "values from (0) to (9)");
+  const char *said;
+  says(capture_in_full(&f, "a"), "without partitions of a: they depend on function public.own(integer)\n");
+  cr_assert_eq(
+      rowrelay(&f, NULL, &said, "capture", "b", "--mask", "k", "--to", "w", "--create", "--like", "full", NULL), 0,
+      "%s", said);
+  cr_assert_str_eq(said, "");
+  sql(f.at_source, "insert into a values (1, 1); insert into b values (1, 1)");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(
+      ask(f.at_target,
+          "select string_agg(relkind::text, '' order by relname) from pg_class where relname in ('a', 'b')"),
+      "rp");
   fixture_end(&f);
 }
 
