@@ -61,8 +61,8 @@ select concat(
        left join part p on true
        left join lateral (
          -- a plain table, where it cannot be partitioned
-         select format('begin execute %L; is_partitioned := true; exception when others then execute %L; '
-                       'left_out := left_out || jsonb_build_object(''what'', ''partitions'', ''reason'', sqlerrm); end; ',
+         select format('begin execute %L; is_partitioned := true; exception when others then execute %L; left_out := '
+                       'left_out || jsonb_build_object(''what'', ''partitions'', ''reason'', sqlerrm); end; ',
                        n.statement || p.definition, n.statement) as statement
           where p.kind = 'partitioned') as d on true
        left join lateral (

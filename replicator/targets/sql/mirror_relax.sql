@@ -1,7 +1,7 @@
--- Whether a mirror that was created like its table can give way to a row that it refuses: it can do without a NOT NULL,
--- and without a CHECK that was created with it; and it gets the partitions that the table has got since, or a default one
--- where none of the table's takes the row. Gives no row: it cannot. What is changed waits a second at most for those who
--- read the table, because others wait behind it.
+-- Whether a mirror that was created like its table can give way to a row that it refuses: it can do without a NOT
+-- NULL, and without a CHECK that was created with it; and it gets the partitions that the table has got since, or a
+-- default one where none of the table's takes the row. Gives no row: it cannot. What is changed waits a second at most
+-- for those who read the table, because others wait behind it.
 --   $1 name of the mirror; then what the error names: $2 schema and $3 table, perhaps a partition of it, $4 column,
 --   $5 constraint, or null
 --   $6 what else the mirror has, see mirror_create.sql  $7 the table at the source
