@@ -329,6 +329,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/is_captured_itself.sql
 \ir functions/target/same_table_name.sql
 \ir functions/target/check_into.sql
+\ir functions/target/is_table_name.sql
 \ir functions/target/check_route.sql
 \ir functions/target/expression_obstacle.sql
 \ir functions/target/mirror_parts.sql

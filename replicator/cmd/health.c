@@ -1,5 +1,6 @@
 /* rowrelay health: asks a running process for its health, where no other HTTP client is installed. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -13,7 +14,10 @@
 static bool make_url(char *url, size_t size, const char *address, const char *path, struct error *error) {
   bool everywhere = address[0] == ':';
   int length = snprintf(url, size, "http://%s%s%s", everywhere ? "127.0.0.1" : "", address, path);
-  if (strrchr(address, ':') != NULL && strchr(address, '/') == NULL && (size_t)length < size)
+  const char *colon = strrchr(address, ':');
+  char *end = NULL;
+  long port = colon != NULL ? strtol(colon + 1, &end, 10) : 0;
+  if (port > 0 && port <= 65535 && *end == '\0' && strchr(address, '/') == NULL && (size_t)length < size)
     return true;
   error_set(error, FAILURE_USAGE, "\"%s\" is not an address", address);
   return error_hint(error, "give ADDRESS:PORT, [ADDRESS]:PORT or :PORT, as for rowrelay run --listen");

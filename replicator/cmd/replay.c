@@ -4,25 +4,41 @@
 
 #include "cli/call.h"
 #include "cli/command.h"
+#include "cli/pattern.h"
 #include "queries.h"
+
+/* *table: the one that is named, also one that is not captured any more; NULL: none is. */
+static bool find_table(struct source *source, const struct options *given, PGresult **table, struct error *error) {
+  if (given->argument_count < 2)
+    return true;
+  if (!pattern_match(source, &PATTERN_OF_LOGGED, (struct patterns){1, given->arguments + 1}, table, error))
+    return false;
+  return PQntuples(*table) == 1 || error_set(error, FAILURE_USAGE, "replay takes one table, but \"%s\" matches %d",
+                                             given->arguments[1], PQntuples(*table));
+}
 
 static bool run(const struct options *given, struct error *error) {
   struct source *source = NULL;
   PGresult *result = NULL;
   struct moment since = {.text = NULL};
   struct moment until = {.text = NULL};
-  const char *table = given->argument_count > 1 ? given->arguments[1] : NULL;
+  PGresult *table = NULL;
   if (!option_given(given, "since")) {
     error_set(error, FAILURE_USAGE, "option --since is missing");
     return error_hint(error, "add --since TIME, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
-  bool ok =
-      call_open(&source, given, error) && call_moment(source, given, "since", &since, error) &&
-      call_moment(source, given, "until", &until, error) &&
-      call_run(source, &QUERY_cmd_replay, VALUES(given->arguments[0], since.text, until.text, table), &result, error);
+  bool ok = call_open(&source, given, error) &&
+            call_run(source, &QUERY_target_id, VALUES(given->arguments[0]), NULL, error) &&
+            call_moment(source, given, "since", &since, error) && call_moment(source, given, "until", &until, error) &&
+            find_table(source, given, &table, error) &&
+            call_run(source, &QUERY_cmd_replay,
+                     VALUES(given->arguments[0], since.text, until.text,
+                            table != NULL ? PQgetvalue(table, 0, PATTERN_OID) : NULL),
+                     &result, error);
   if (ok)
     printf("%s queued again\n", PQgetvalue(result, 0, 0));
   PQclear(result);
+  PQclear(table);
   PQclear(since.reply);
   PQclear(until.reply);
   source_close(source);

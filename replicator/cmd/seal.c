@@ -51,6 +51,8 @@ static bool run(const struct options *given, struct error *error) {
   if (!call_open(&source, given, error))
     return false;
   bool ok = call_run(source, &QUERY_cmd_seal_days, VALUES(off ? "false" : "true"), NULL, error);
+  if (ok && off)
+    puts("days are not sealed any more; those that are can still be verified");
   if (ok && !off)
     ok = seal_all(source, error) && print_state(source, error);
   source_close(source);

@@ -43,7 +43,7 @@ begin
   select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
-    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
+    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'no_data_found',
       hint = 'A key of several columns is a JSON array. To see how keys are written: '
                || rowrelay.command('rowrelay log %s', 'select key from rowrelay.history where relation = %L::regclass;',
                                    relation::text);

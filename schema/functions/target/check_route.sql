@@ -21,6 +21,10 @@ begin
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Omit it to use the name that the table has here.';
   end if;
+  if target.url ~ '^postgres' and into_table is not null and not rowrelay.is_table_name(into_table) then
+    raise exception 'into_table "%" is not the name of a table', into_table using errcode = 'invalid_parameter_value',
+      hint = 'Give NAME or SCHEMA.NAME; double quotes around what is not of small letters, digits and underscores.';
+  end if;
   if target.options ->> 'mode' = 'append' then
     default_table := rowrelay.changes_name(relation);
   end if;

@@ -240,6 +240,51 @@ Test(commands, each_has_one_meaning_for_an_exit_status) {
   end();
 }
 
+/* What goes before `more` is as many arguments as `count` says; fails unless that is wrong use, and said to be so. */
+static void is_wrong(const struct command *command, size_t count, const char *more, const char *says) {
+  char first[32];
+  snprintf(first, sizeof first, "%s", command->name);
+  const char *words[8] = {first};
+  size_t used = 1;
+  char *second = strchr(first, ' ');
+  if (second != NULL) {
+    *second++ = '\0';
+    words[used++] = second;
+  }
+  cr_assert_lt(used + count + 1, 8);
+  for (size_t i = 0; i < count; i++)
+    words[used++] = "1";
+  words[used] = more;
+  const char *out;
+  const char *errors;
+  int status =
+      rowrelay(&f, &out, &errors, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL);
+  cr_expect_eq(status, 2, "%s with %zu arguments and %s: %d", command->name, count, more, status);
+  cr_expect(out[0] == '\0' && strstr(errors, says) != NULL && strstr(errors, "\nhint: ") != NULL, "%s: %s%s",
+            command->name, out, errors);
+}
+
+/* Found in the program's own tables, so it is true of a command or option that is new. */
+Test(commands, each_refuses_words_that_do_not_fit_and_says_which) {
+  begin("commands_each");
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    const struct command *command = COMMANDS[i];
+    if (command->least > 0)
+      is_wrong(command, command->least - 1, NULL, "missing argument: ");
+    if (command->most != ANY_NUMBER)
+      is_wrong(command, command->most + 1, NULL, "unexpected argument \"1\"");
+    is_wrong(command, command->least, "-?", "unknown option");
+    for (const struct option *option = command->options; option->name != NULL; option++) {
+      char word[64];
+      bool needs_value = option->value != NULL && option->implied == NULL;
+      snprintf(word, sizeof word, "--%s%s", option->name, option->value == NULL ? "=1" : "");
+      if (needs_value || option->value == NULL)
+        is_wrong(command, command->least, word, needs_value ? "needs a value" : "takes no value");
+    }
+  }
+  end();
+}
+
 Test(commands, a_schema_that_does_not_fit_is_said_to_be_so) {
   begin("commands_schema");
   sql(f.at_source, "insert into rowrelay.migration (version) values (999)");
@@ -397,6 +442,14 @@ Test(commands, who_asks_for_something_that_is_not_there_is_told_so) {
       {{"log", "--actor", "nobody", "--json"}, 0, "the log has no such change that you may see\n"},
       {{"log", "item", "1"}, 0, ""},
       {{"log", "item", "7", "--limit", "0"}, 0, ""},
+      {{"redact", "item", "7", "name"}, 1, "the log has no change of key \"7\" of table public.item\nhint: "},
+      {{"undo", "item", "7", "1"}, 1, "row 7 of table item has no change 1\nhint: "},
+      {{"undo", "--txid", "99"}, 1, "the log has no change of transaction 99\nhint: "},
+      {{"backfill", "--document", "d"}, 2, "document \"d\" does not exist\nhint: "},
+      {{"replay", "w", "nothing", "--since", "yesterday"}, 2, "captured matches \"nothing\"\nhint: "},
+      {{"route", "item", "w", "--into", "a.b.c"}, 2, "into_table \"a.b.c\" is not the name of a table\nhint: "},
+      {{"route", "item", "w", "--into", "a\"b"}, 2, "into_table \"a\"b\" is not the name of a table\nhint: "},
+      {{"health", "127.0.0.1:99999"}, 2, "\"127.0.0.1:99999\" is not an address\nhint: "},
       {{"retry", "7"}, 1, "change 7 is not refused\nhint: It may have been"},
       {{"skip", "7", "8", "--target", "w"}, 1, "none of these changes is refused by target w\n"},
       {{"retry", "--all"}, 0, ""},

@@ -10473,6 +10473,16 @@ begin
   end if;
 end
 $$;
+-- Purpose:    says whether a text can be the name of a table, with or without its schema
+-- Parameters: text
+create or replace function rowrelay.is_table_name(text) returns boolean
+language plpgsql immutable as $$
+begin
+  return cardinality(parse_ident($1)) <= 2;
+exception when invalid_parameter_value then
+  return false;
+end
+$$;
 -- Purpose:    refuses a route that cannot work, before anything is stored
 -- Parameters: capture and target, also new ones whose id is 0; into_table: name of the table there (null: as for an
 --             existing route, else the default); shared: whether another table's changes may go into the same table
@@ -10495,6 +10505,10 @@ begin
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Omit it to use the name that the table has here.';
+  end if;
+  if target.url ~ '^postgres' and into_table is not null and not rowrelay.is_table_name(into_table) then
+    raise exception 'into_table "%" is not the name of a table', into_table using errcode = 'invalid_parameter_value',
+      hint = 'Give NAME or SCHEMA.NAME; double quotes around what is not of small letters, digits and underscores.';
   end if;
   if target.options ->> 'mode' = 'append' then
     default_table := rowrelay.changes_name(relation);
@@ -16567,7 +16581,7 @@ begin
   select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
-    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
+    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'no_data_found',
       hint = 'A key of several columns is a JSON array. To see how keys are written: '
                || rowrelay.command('rowrelay log %s', 'select key from rowrelay.history where relation = %L::regclass;',
                                    relation::text);
