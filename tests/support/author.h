@@ -24,6 +24,7 @@ struct author {
   const char *voice; /* "", or NASTY_OTHER while what is added is for the other session */
   enum kind kinds[TABLES + 1];
   enum type types[TABLES + 1];
+  bool has_domain[TABLES + 1]; /* its ids are of a domain over int */
   /* As far as the author knows: what fails, or is rolled back, is not noticed. */
   int extra[TABLES + 1]; /* table t has a column e7 for which nobody depends on it, if this is 7 */
   int extras;            /* so many had been made: no name is used twice */

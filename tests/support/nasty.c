@@ -12,14 +12,24 @@
 
 static const char *const TYPE_NAMES[] = {"int", "numeric", "float8", "citext", "text collate nasty.folded"};
 
+static const char *type_name(const struct author *author, int t) {
+  return author->has_domain[t] ? "nasty.whole" : TYPE_NAMES[author->types[t]];
+}
+
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static void add_parts(struct author *author, int t, bool by_range) {
   if (by_range) {
     author_add(author, "create table nasty.t%d_low partition of nasty.t%d for values from (minvalue) to (4)", t, t);
     /* the same columns in another order */
-    author_add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id %s not null)", t,
-               TYPE_NAMES[author->types[t]]);
+    bool has_parts = author_chance(author, 30);
+    author_add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id %s not null)%s", t,
+               type_name(author, t), has_parts ? " partition by range (id)" : "");
+    if (has_parts)
+      author_add(author,
+                 "create table nasty.t%d_high_mid partition of nasty.t%d_high for values from (4) to (6);"
+                 "create table nasty.t%d_high_rest partition of nasty.t%d_high default",
+                 t, t, t, t);
     author_add(author, "alter table nasty.t%d_high drop column gone", t);
     author_add(author, "alter table nasty.t%d attach partition nasty.t%d_high for values from (4) to (maxvalue)", t, t);
   } else {
@@ -55,8 +65,9 @@ static void add_table(struct author *author, int t) {
     type = NUMERIC;
   author->kinds[t] = kind;
   author->types[t] = type;
+  author->has_domain[t] = type == WHOLE && author_chance(author, 10);
   snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'%s",
-           TYPE_NAMES[type],
+           type_name(author, t),
            kind != RANGES && kind != PARTS && author_chance(author, 15)
                ? author->version >= 180000 && author_chance(author, 50)
                      ? ", twice int generated always as (n * 2) virtual"
@@ -99,13 +110,13 @@ static void add_reference(struct author *author, int t) {
   int other = author_chance(author, 30) ? t : author_table(author);
   if (author->types[other] != author->types[t])
     other = t;
-  author_add(author, "alter table nasty.t%d add column r %s%s", t, TYPE_NAMES[author->types[t]],
+  author_add(author, "alter table nasty.t%d add column r %s%s", t, type_name(author, t),
              author->types[t] <= FLOAT && author_chance(author, 30) ? " default 1" : "");
   if (!author_chance(author, 30))
     return;
   author_add(author, "alter table nasty.t%d add foreign key (r) references nasty.t%d (id) on delete %s on update %s%s",
              t, other, ONE_OF(author, "cascade", "set null", "set default", "no action"),
-             ONE_OF(author, "cascade", "set null", "no action"),
+             ONE_OF(author, "cascade", "set null", "set default", "no action"),
              ONE_OF(author, "", "", " deferrable initially deferred"));
 }
 
@@ -216,13 +227,23 @@ static void add_trigger(struct author *author, int number_of_it) {
   do
     name_of(author, t, table, sizeof table);
   while (strstr(table, ".v") != NULL);
+  const char *when = "";
+  if (by_row && author_chance(author, 20)) {
+    bool has_new = strstr(event, "delete") == NULL;
+    when = !has_new ? strcmp(event, "delete") == 0 ? "when (old.n > 1)" : ""
+           : strcmp(event, "update") == 0
+               ? ONE_OF(author, "when (old.* is distinct from new.*)", "when (new.id <> old.id)")
+               : "when (new.n > 1 or new.n is null)";
+    if (strcmp(event, "update") == 0 && author_chance(author, 50))
+      event = ONE_OF(author, "update of n", "update of id, g");
+  }
   char *name = author->triggers[author->trigger_count][1];
   snprintf(author->triggers[author->trigger_count++][0], NAME, "%s", table);
   snprintf(name, NAME, "%sg%d", ONE_OF(author, "", "", "!!", " "), number_of_it);
-  author_add(author, "create %strigger \"%s\" %s %s on %s %s %s for each %s execute function nasty.g%d()",
+  author_add(author, "create %strigger \"%s\" %s %s on %s %s %s for each %s %s execute function nasty.g%d()",
              firing == LAST ? "constraint " : "", name, before ? "before" : "after", event, table,
              firing == LAST ? ONE_OF(author, "deferrable initially deferred", "deferrable") : "", referencing,
-             EACH[firing], number_of_it);
+             EACH[firing], when, number_of_it);
 }
 
 static void add_rule(struct author *author) {
@@ -238,6 +259,19 @@ static void add_view(struct author *author, int t) {
   author_add(author, "create view nasty.v%d as select id, g, n, s, r from nasty.t%d%s", t, t,
              ONE_OF(author, "", " where n < 4", " where g = 1 with check option"));
   author->has_view[t] = true;
+  if (!author_chance(author, 20))
+    return;
+  char nested[LONG + 100];
+  write_nested(author, as_number(author, t, "coalesce(new.id, old.id)"), nested, sizeof nested);
+  author_add(
+      author,
+      "create function nasty.i%d() returns trigger language plpgsql as $f$ begin if nasty.may_nest() then %s end if; "
+      "if tg_op = 'INSERT' then insert into nasty.t%d (id, g, n, s) values (new.id, new.g, new.n, new.s); "
+      "elsif tg_op = 'UPDATE' then update nasty.t%d set id = new.id, n = new.n, r = new.r where id = old.id; "
+      "else delete from nasty.t%d where id = old.id; end if; return coalesce(new, old); end $f$; "
+      "create trigger i%d instead of insert or update or delete on nasty.v%d for each row "
+      "execute function nasty.i%d()",
+      t, nested, t, t, t, t, t, t);
 }
 
 /* ---- the story --------------------------------------------------------------------------------------------------- */
@@ -287,7 +321,8 @@ static void add_deed(struct author *author, bool is_altered) {
     add_step(author);
   if (author_chance(author, 4)) {
     name_of(author, author_table(author), one, NAME);
-    author_add(author, "truncate %s%s%s", ONE_OF(author, "", "", "only "), one, ONE_OF(author, "", " cascade"));
+    author_add(author, "truncate %s%s%s", ONE_OF(author, "", "", "only "), one,
+               ONE_OF(author, "", " cascade", ", nasty.t2"));
   } else if (author_chance(author, 4)) {
     author_add(author, "call nasty.p()");
   } else if (is_altered && !is_other && author_chance(author, 35)) {
@@ -334,6 +369,8 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
     roll(&author.dice, 2);
   author_add(&author,
              "create collation nasty.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+  author_add(&author, "create domain nasty.whole as int check (value < 1000); create type nasty.mood as enum "
+                      "('sad', 'ok'); create type nasty.pair as (a int, b text)");
   for (int t = 1; t <= TABLES; t++)
     add_table(&author, t);
   for (int t = 1; t <= TABLES; t++)

@@ -121,7 +121,8 @@ static const char *conflict_of(struct author *author, int t) {
     return ONE_OF(author, "", "", " on conflict do nothing");
   return ONE_OF(author, "", "", " on conflict do nothing", " on conflict (id) do update set n = excluded.n",
                 " on conflict (id) do update set id = excluded.id, s = 'y'",
-                " on conflict (id) do update set g = excluded.g");
+                " on conflict (id) do update set g = excluded.g",
+                " on conflict (id) do update set s = 'z' where excluded.n > 1");
 }
 
 static void write_insert(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
@@ -174,6 +175,11 @@ static void write_shift(struct author *author, int t, char *set, size_t size) {
 static void write_update(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
   char set[200];
   char where[200];
+  if (author_chance(author, 6)) {
+    snprintf(text, size, "update %s as u set %s from nasty.t%d as x where x.g = u.g", table,
+             ONE_OF(author, "n = coalesce(u.n, 0) + x.n", "s = x.s", "g = 3 - x.g"), author_table(author));
+    return;
+  }
   switch (roll(&author->dice, 10)) {
   case 1:
     snprintf(set, sizeof set, "id = %s", as_id(author, t, number_near(author, as_number(author, t, "id"))));
@@ -182,7 +188,9 @@ static void write_update(struct author *author, const char *table, int t, const 
     snprintf(set, sizeof set, "g = 3 - g");
     break;
   case 3:
-    snprintf(set, sizeof set, "s = '%s'", ONE_OF(author, "x", "y", "z"));
+    /* more than 100 kB is captured in another way */
+    snprintf(set, sizeof set, "s = %s",
+             author_chance(author, 6) ? "repeat('x', 101000)" : ONE_OF(author, "'x'", "'y'", "'z'"));
     break;
   case 4:
     snprintf(set, sizeof set, "n = %s", number(author, as_number(author, t, "id")));
@@ -197,7 +205,7 @@ static void write_update(struct author *author, const char *table, int t, const 
     break;
   case 8:
     if (author->extra[t] != 0) {
-      snprintf(set, sizeof set, "e%d = '%d'", author->extra[t], roll(&author->dice, 5));
+      snprintf(set, sizeof set, "e%d = %s", author->extra[t], ONE_OF(author, "'1'", "'4'", "default", "null"));
       break;
     }
     /* fall through */
