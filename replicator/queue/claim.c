@@ -82,10 +82,13 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   return true;
 }
 
-static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
+static bool read_holds(const PGresult *reply, struct batch *batch, struct error *error) {
+  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, HELD_CLAIMED_AT));
+  return holds_read(batch, PQgetvalue(reply, 0, HELD_HOLDS), error);
+}
+
+static void read_token(const PGresult *reply, struct batch *batch) {
   batch->receipt.token = result_bigint(reply, 0, TOKEN_NUMBER);
-  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, TOKEN_CLAIMED_AT));
-  return holds_read(batch, PQgetvalue(reply, 0, TOKEN_HOLDS), error);
 }
 
 static void note_first(const PGresult *rows, struct batch *batch) {
@@ -101,18 +104,19 @@ static bool takes_at_once(const struct claim *claim) {
 /* Adds to the open pipeline what takes the oldest rows of the lanes that it locks. */
 static void add_rows(const struct claim *claim, struct pgconn *connection, const struct starts *starts) {
   const struct settings *settings = claim->settings;
-  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
+  pgconn_pipeline_add(connection, &QUERY_claim_holds, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, settings->document ? &QUERY_claim_rows : &claim->days->query,
                       VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
                              number(claim->batch_rows).text, number(settings->batch_bytes).text,
                              number(settings->version).text, number(claim->horizon).text,
                              number(settings->lanes.live).text, number(LATE_BYTES).text,
                              claim->with_details ? "true" : "false", metrics_wants_delays() ? "true" : "false"));
+  pgconn_pipeline_add(connection, &QUERY_claim_token, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
 }
 
 /* Replies to what locks lanes, and takes rows from them. */
-enum { BEGUN_REPLY, VERSION_REPLY, LANES_REPLY, TOKEN_REPLY, ROWS_REPLY, REFUSALS_REPLY, REPLY_COUNT };
+enum { BEGUN_REPLY, VERSION_REPLY, LANES_REPLY, HOLDS_REPLY, ROWS_REPLY, TOKEN_REPLY, REFUSALS_REPLY, REPLY_COUNT };
 
 /* A claim under way. */
 struct taking {
@@ -155,7 +159,8 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct ta
     taking->claimed = batch->lane_count > 0 ? CLAIMED_SOME : waiting > 0 ? CLAIMED_BUSY : CLAIMED_NONE;
   }
   if (ok && at_once && taking->claimed == CLAIMED_SOME && !lane_is_of_barriers(batch->lanes[0])) {
-    ok = read_token(replies[TOKEN_REPLY], batch, error);
+    ok = read_holds(replies[HOLDS_REPLY], batch, error);
+    read_token(replies[TOKEN_REPLY], batch);
     taking->taken.rows = taking->taken.logged = replies[ROWS_REPLY];
     note_first(taking->taken.rows, batch);
     taking->taken.has_refusals = result_bool(replies[REFUSALS_REPLY], 0, 0);
@@ -172,30 +177,42 @@ static int64_t barriers_floor(const struct claim *claim) {
   return floor_read(claim->floor, claim->settings->version, claim->settings->lanes.first, &id) ? id : 0;
 }
 
+/* Reads rows of locked lanes, and what goes with them: what the target cannot take, and the claim's number. *rows is
+ * the caller's to PQclear, also on failure. */
+static bool read_queue(const struct claim *claim, struct batch *batch, const struct query *query, struct values values,
+                       PGresult **rows, struct error *error) {
+  struct pgconn *connection = source_connection(claim->source);
+  PGresult *replies[3] = {NULL};
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &QUERY_claim_holds, VALUES(number(claim->settings->target).text));
+  pgconn_pipeline_add(connection, query, values);
+  pgconn_pipeline_add(connection, &QUERY_claim_token, NO_VALUES);
+  bool ok = pgconn_pipeline_run(connection, replies, 3, error);
+  *rows = replies[1];
+  if (ok) {
+    ok = read_holds(replies[0], batch, error);
+    read_token(replies[2], batch);
+    note_first(*rows, batch);
+  }
+  PQclear(replies[0]);
+  PQclear(replies[2]);
+  return ok;
+}
+
 /* Reads the oldest rows of leased lanes, which stay in the queue. */
 static bool take_leased(const struct claim *claim, struct batch *batch, const struct starts *starts,
                         struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
-  struct pgconn *connection = source_connection(claim->source);
   bool late = lane_is_late(settings->lanes, batch->lanes[0]);
   int rows_each = claim->batch_rows / (int)batch->lane_count;
   int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
     rows_each /= 4; /* so that what kills processes is alone in the end */
-  PGresult *replies[2];
-  pgconn_pipeline_begin(connection);
-  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, &QUERY_claim_rows_leased,
-                      VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
-                             number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
-                             number(settings->version).text, number(barriers_floor(claim)).text));
-  bool ok = pgconn_pipeline_run(connection, replies, 2, error);
-  ok = ok && read_token(replies[0], batch, error);
-  PQclear(replies[0]);
-  taken->rows = replies[1];
-  if (ok)
-    note_first(taken->rows, batch);
-  return ok;
+  return read_queue(claim, batch, &QUERY_claim_rows_leased,
+                    VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
+                           number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
+                           number(settings->version).text, number(barriers_floor(claim)).text),
+                    &taken->rows, error);
 }
 
 /* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
@@ -305,35 +322,18 @@ struct choice {
 /* Takes what is chosen. */
 static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice,
                            struct taken *taken, struct error *error) {
-  struct pgconn *connection = source_connection(claim->source);
+  if (claim->settings->leased) /* it stays in the queue */
+    return read_queue(claim, batch, choice->query, choice->values, &taken->rows, error);
   struct candidates candidates = {.chosen = NULL};
-  PGresult *replies[2];
-  pgconn_pipeline_begin(connection);
-  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(claim->settings->target).text));
-  pgconn_pipeline_add(connection, choice->query, choice->values);
-  bool ok = pgconn_pipeline_run(connection, replies, 2, error);
-  ok = ok && read_token(replies[0], batch, error);
-  if (!ok)
-    goto done;
-  int count = PQntuples(replies[1]);
-  note_first(replies[1], batch);
-  if (claim->settings->leased) { /* it stays in the queue */
-    taken->rows = replies[1];
-    replies[1] = NULL;
-    goto done;
+  bool ok = read_queue(claim, batch, choice->query, choice->values, &candidates.rows, error);
+  if (ok) {
+    candidates.chosen = calloc((size_t)PQntuples(candidates.rows) + 1, sizeof *candidates.chosen);
+    if (candidates.chosen == NULL)
+      ok = error_set(error, FAILURE_RETRY, "out of memory");
   }
-  candidates.rows = replies[1];
-  candidates.chosen = calloc((size_t)count + 1, sizeof *candidates.chosen);
-  if (candidates.chosen == NULL) {
-    ok = error_set(error, FAILURE_RETRY, "out of memory");
-    goto done;
-  }
-  ok = choice->choose(claim, &candidates, error) && take_chosen(claim, batch, &candidates, &taken->rows, error);
-
-done:
+  ok = ok && choice->choose(claim, &candidates, error) && take_chosen(claim, batch, &candidates, &taken->rows, error);
   free(candidates.chosen);
-  PQclear(replies[0]);
-  PQclear(replies[1]);
+  PQclear(candidates.rows);
   return ok;
 }
 

@@ -19,7 +19,7 @@
 #include "source/change.h"
 #include "source/source.h"
 
-/* Reads the holds of a reply to claim_token.sql into the batch. */
+/* Reads the holds of a reply to claim_holds.sql into the batch. */
 MUST_CHECK bool holds_read(struct batch *batch, const char *text, struct error *error);
 
 /* Whether a change has to wait because its table is held. */

@@ -153,7 +153,7 @@ again:
   :: lane_locked[lane] -> goto again
   fi;
 #ifndef ROWS_BEFORE_HOLDS
-  atomic { saw_held = held; saw_to = released_to }; /* claim_token.sql */
+  atomic { saw_held = held; saw_to = released_to }; /* claim_holds.sql */
 #endif
   d_step { /* claim_rows.sql */
     one = FIRST(lane);

@@ -250,6 +250,33 @@ Test(interleaving, a_truncate_waits_for_what_came_before_it_and_what_came_after_
   fixture_end(&f);
 }
 
+/* The claim has found its lane, and what its row waited for is delivered before it reads the row. */
+Test(interleaving, a_claim_that_stands_still_while_a_barrier_passes_is_not_taken_for_an_older_one) {
+  struct fixture f;
+  begin(&f, "claim_stands_still");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(f.at_source, "begin; lock table rowrelay.lane in access exclusive mode");
+  sql(writer, "update item set name = 'new' where id = 7");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(writer, "1", 20,
+             "select count(*) from pg_locks where not granted and relation = 'rowrelay.lane'::regclass");
+  sql(writer, "begin; lock table rowrelay.change in access exclusive mode");
+  sql(f.at_source, "commit");
+  wait_until(f.at_source, "1", 20,
+             "select count(*) from pg_locks where not granted and relation = 'rowrelay.change'::regclass");
+
+  sql(f.at_target, "update rowrelay_target.fence set token = %lld",
+      (long long)ask_number(f.at_source, "select nextval('rowrelay.claim_token')"));
+  sql(writer, "commit");
+
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  cr_assert_null(strstr(process_log(process), "claimed the same lanes"), "%s", process_log(process));
+  PQfinish(writer);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 Test(interleaving, truncates_between_inserts_under_parallel_workers_leave_what_the_source_has) {
   struct fixture f;
   begin(&f, "truncates");
