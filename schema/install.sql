@@ -395,6 +395,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/suggest_document.sql
 \ir functions/document/check_document.sql
 \ir functions/document/add_document.sql
+\ir functions/document/documents_waiting.sql
 \ir functions/document/drop_document.sql
 \ir functions/row/row_hashes.sql
 \ir functions/row/is_same_key.sql

@@ -11,6 +11,7 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "cli/pattern.h"
+#include "common/clock.h"
 #include "common/interrupt.h"
 #include "common/shell.h"
 #include "common/text.h"
@@ -60,6 +61,7 @@ struct job {
   const char *target;
   struct backfill backfill;
   struct progress progress;
+  int64_t queued; /* rows, or documents, when it is done */
 };
 
 static bool fail_stopped(const struct job *job, const struct backfill_progress *state, struct error *error) {
@@ -79,6 +81,7 @@ static bool fail_stopped(const struct job *job, const struct backfill_progress *
 static bool finish(struct job *job, const struct backfill_progress *state, struct error *error) {
   char rows[PROGRESS_NUMBER_SIZE];
   progress_end(&job->progress);
+  job->queued = state->queued;
   if (state->outcome == BACKFILL_CANCELLED)
     return error_set(error, FAILURE_FATAL, "backfill of %s to %s was cancelled: %s", job->table, job->target,
                      state->note);
@@ -176,7 +179,8 @@ static bool prepare(struct source *source, const struct options *given, const in
   return true;
 }
 
-static bool backfill_tables(struct source *source, const struct options *given, const PGresult *tables,
+/* *queued: rows, or documents, in all. */
+static bool backfill_tables(struct source *source, const struct options *given, const PGresult *tables, int64_t *queued,
                             struct error *error) {
   static int ids[MOST_TABLES];
   if (PQntuples(tables) > MOST_TABLES)
@@ -194,8 +198,85 @@ static bool backfill_tables(struct source *source, const struct options *given, 
     job.backfill.context = &job;
     if (!drive(&job, error))
       return false;
+    *queued += job.queued;
   }
   return true;
+}
+
+/* ---- building documents ---------------------------------------------------------------------------------------- */
+
+/* Milliseconds. */
+#define BUILD_PAUSE 250  /* between looks, at least */
+#define LOOKS_PART 10    /* of which looks take a tenth at most */
+#define STANDSTILL 60000 /* after which nobody waits any longer */
+
+static bool read_waiting(struct source *source, const char *document, const char *up_to, PGresult **reply,
+                         struct error *error) {
+  PQclear(*reply);
+  *reply = NULL;
+  return call_run(source, &QUERY_cmd_documents_waiting, VALUES(document, up_to), reply, error);
+}
+
+/* What is queued stays so: whoever runs a process later has the rest built. */
+static void tell_rest(const char *document, const PGresult *reply) {
+  char rest[PROGRESS_NUMBER_SIZE];
+  int64_t count = result_bigint(reply, 0, UNBUILT_DOCUMENTS);
+  const char *state = PQgetvalue(reply, 0, UNBUILT_STATE);
+  const char *note = PQgetvalue(reply, 0, UNBUILT_NOTE);
+  bool idle = strcmp(state, "not running") == 0;
+  printf("%s: %s document%s to be built; ", document, progress_number(rest, count), text_plural(count));
+  if (strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0) {
+    struct shell_word word;
+    printf("it is %s%s%s; to build them: rowrelay target resume %s\n", state, note[0] != '\0' ? ": " : "", note,
+           shell_quote(&word, document));
+  } else if (idle) {
+    puts("to build them: rowrelay run");
+  } else {
+    printf("it is %s%s%s; to see how far it is: rowrelay status\n", state, note[0] != '\0' ? ": " : "", note);
+  }
+}
+
+/* Shows how far running processes are with building, until all is built or it stands still. */
+static bool watch_building(struct source *source, const char *document, int64_t queued, struct error *error) {
+  PGresult *reply = NULL;
+  struct progress progress;
+  if (!read_waiting(source, document, NULL, &reply, error))
+    return false;
+  char up_to[32];
+  char rows[PROGRESS_NUMBER_SIZE];
+  text_print(up_to, sizeof up_to, "%s", PQgetvalue(reply, 0, UNBUILT_UP_TO));
+  int64_t left = result_bigint(reply, 0, UNBUILT_DOCUMENTS);
+  int64_t total = left > queued ? left : queued;
+  int64_t moved_at = clock_now();
+  bool ok = true;
+  progress_begin(&progress, document, 0);
+  progress.unit = "documents";
+  while (ok && left > 0 && !told_to_stop && strcmp(PQgetvalue(reply, 0, UNBUILT_STATE), "running") == 0 &&
+         clock_now() - moved_at < STANDSTILL) {
+    progress_show(&progress, total - left, total, "");
+    int64_t began = clock_now();
+    ok = read_waiting(source, document, up_to, &reply, error);
+    int64_t now = ok ? result_bigint(reply, 0, UNBUILT_DOCUMENTS) : left;
+    if (now < left)
+      moved_at = clock_now();
+    left = now;
+    int64_t pause = (clock_now() - began) * LOOKS_PART;
+    if (left > 0)
+      sleep_for(pause > BUILD_PAUSE ? pause : BUILD_PAUSE);
+  }
+  progress_end(&progress);
+  if (ok && left > 0)
+    tell_rest(document, reply);
+  else if (ok && total > 0)
+    printf("%s: %s document%s built in %.1f s\n", document, progress_number(rows, total), text_plural(total),
+           progress_seconds(&progress));
+  if (ok && result_bigint(reply, 0, UNBUILT_ERRORS) > 0) {
+    struct shell_word word;
+    printf("%s: %s refused; to list them: rowrelay errors --target %s\n", document,
+           PQgetvalue(reply, 0, UNBUILT_ERRORS), shell_quote(&word, document));
+  }
+  PQclear(reply);
+  return ok;
 }
 
 static bool cancel_tables(struct source *source, const struct options *given, const PGresult *tables,
@@ -240,10 +321,13 @@ static bool run(const struct options *given, struct error *error) {
   PGresult *tables = NULL;
   if (!check_options(given, error) || !call_open(&source, given, error))
     return false;
+  int64_t queued = 0;
   bool ok = find_tables(source, given, &tables, error);
-  if (ok)
-    ok = option_given(given, "cancel") ? cancel_tables(source, given, tables, error)
-                                       : backfill_tables(source, given, tables, error);
+  if (ok && option_given(given, "cancel"))
+    ok = cancel_tables(source, given, tables, error);
+  else if (ok)
+    ok = backfill_tables(source, given, tables, &queued, error) &&
+         (!option_given(given, "document") || watch_building(source, option_text(given, "document"), queued, error));
   PQclear(tables);
   source_close(source);
   return ok;
@@ -272,7 +356,9 @@ const struct command COMMAND_backfill = {
              "writer waits\n"
              "for one piece at most. Ctrl-C stops after the current piece; the same command, or a running \"rowrelay "
              "run\",\n"
-             "continues from there.\n",
+             "continues from there. With --document it goes on to show how far running processes are with building; "
+             "Ctrl-C\n"
+             "ends only that.\n",
     .examples = "rowrelay backfill 'shop.*' --to dw\n"
                 "rowrelay backfill --document order_search\n",
     .run = run,

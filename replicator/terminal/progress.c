@@ -22,6 +22,7 @@
 void progress_begin(struct progress *progress, const char *what, int64_t done) {
   int64_t now = clock_now();
   *progress = (struct progress){.what = what,
+                                .unit = "rows",
                                 .terminal = isatty(STDOUT_FILENO) == 1,
                                 .began_at = now,
                                 .shown_at = now,
@@ -93,8 +94,8 @@ static void write_line(struct buffer *line, const struct progress *progress, str
     total = done > 0 ? done : 1;
   if (progress->terminal)
     add_bar(line, done, total);
-  buffer_add_format(line, "%d %%, %s of about %s rows", (int)(done * 100 / total), progress_number(rows, done),
-                    progress_number(all, total));
+  buffer_add_format(line, "%d %%, %s of about %s %s", (int)(done * 100 / total), progress_number(rows, done),
+                    progress_number(all, total), progress->unit);
   if (note[0] != '\0') {
     buffer_add_format(line, " (%s)", note);
   } else if (stand.rate > 0) {

@@ -9,6 +9,7 @@
 
 struct progress {
   const char *what; /* name of the job; borrowed */
+  const char *unit; /* what is counted, "rows"; borrowed */
   bool terminal;
   bool shown;       /* a bar stands in the terminal's last line */
   int64_t began_at; /* clock_now() */

@@ -18,6 +18,11 @@ declare
   thousand    numeric;
   missing     text;
   missing_index record;
+  is_slow     boolean := false;
+  expected    bigint;
+  keys        text[];
+  began       timestamptz;
+  took        double precision;
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
@@ -124,10 +129,6 @@ begin
   thousand := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
-  if one is not null then
-    raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
-      rowrelay.estimated_rows(root.relation), one, thousand;
-  end if;
   for missing_index in
     select m.*
       from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
@@ -142,6 +143,28 @@ begin
         missing_index.relation, missing_index.rows
         using hint = format('Create it with psql at the source: %s', missing_index.creation);
     end if;
+    is_slow := true;
   end loop;
+  if one is null then
+    return;
+  end if;
+  expected := rowrelay.estimated_rows(root.relation);
+  if is_slow or thousand > 1e6 then
+    raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
+      expected, one, thousand;
+  else
+    -- as it will be built, with what is read lying in memory or not
+    execute format('select array_agg(k)::text[] from (select distinct %I from %s limit 100) as s(k)',
+                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
+    began := clock_timestamp();
+    execute format('select count(*) from (%s) as b', regexp_replace(build, E'\\$1(?!\\d)', format('(%L::%s[])',
+      replace(keys::text, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'));
+    took := extract(epoch from clock_timestamp() - began);
+    raise notice 'document "%": some % documents; % were read in % ms, so a worker reads all of them in about %', name,
+      expected, cardinality(keys), round((1000 * took)::numeric, 1),
+      case when took * expected / cardinality(keys) < 60
+           then ceil(took * expected / cardinality(keys)) || ' s'
+           else date_trunc('minute', make_interval(secs => took * expected / cardinality(keys) + 30))::text end;
+  end if;
 end
 $$;

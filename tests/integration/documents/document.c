@@ -229,6 +229,40 @@ Test(document, what_is_there_already_is_built_by_backfill) {
   fixture_end(&f);
 }
 
+Test(document, who_builds_all_is_told_how_long_it_takes_and_how_far_it_is) {
+  struct fixture f;
+  const char *said;
+  fixture_begin(&f, "doc_progress");
+  add_shop(&f);
+  sql(f.at_source, "insert into orders select n, 1, 'new' from generate_series(1, 3000) as n; analyze orders");
+  add_document(&f);
+  said = rowrelay_ok(&f, "backfill", "--document", "doc", NULL);
+  cr_assert_not_null(strstr(said, "doc: 3,000 documents to be built; to build them: rowrelay run\n"), "%s", said);
+  build(&f);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "running", 20, "select state from rowrelay.status where target = 'doc'");
+  said = rowrelay_ok(&f, "backfill", "--document", "doc", NULL);
+  cr_assert_not_null(strstr(said, "doc: 3,000 documents built in "), "%s", said);
+  documents_are_right(&f);
+  rowrelay_ok(&f, "target", "pause", "doc", NULL);
+  said = rowrelay_ok(&f, "backfill", "--document", "doc", NULL);
+  cr_assert_not_null(strstr(said, "it is paused; to build them: rowrelay target resume doc\n"), "%s", said);
+  stop_process(process, SIGTERM);
+
+  /* What it takes to read them is measured before it is added. */
+  char path[] = "/tmp/rowrelay-query-XXXXXX";
+  int file = mkstemp(path);
+  static const char WANTED[] = "select id, status from orders where id = any ($1)";
+  cr_assert(write(file, WANTED, strlen(WANTED)) == (ssize_t)strlen(WANTED) && close(file) == 0);
+  cr_assert_eq(rowrelay(&f, NULL, &said, "document", "add", "brief", "--target", "w", "--key", "id", "--query", path,
+                        "--create", "--from", "orders:id", NULL),
+               0);
+  unlink(path);
+  cr_assert_not_null(strstr(said, "document \"brief\": some 3000 documents; 100 were read in "), "%s", said);
+  cr_assert_not_null(strstr(said, ", so a worker reads all of them in about 1 s\n"), "%s", said);
+  fixture_end(&f);
+}
+
 /* A customer has 10,000 orders; each document takes the target a millisecond. Somebody else's order does not wait for
  * them. */
 Test(document, a_live_change_overtakes_the_many_that_a_shared_row_makes_stale) {

@@ -12792,6 +12792,11 @@ declare
   thousand    numeric;
   missing     text;
   missing_index record;
+  is_slow     boolean := false;
+  expected    bigint;
+  keys        text[];
+  began       timestamptz;
+  took        double precision;
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
@@ -12898,10 +12903,6 @@ begin
   thousand := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
-  if one is not null then
-    raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
-      rowrelay.estimated_rows(root.relation), one, thousand;
-  end if;
   for missing_index in
     select m.*
       from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
@@ -12916,7 +12917,29 @@ begin
         missing_index.relation, missing_index.rows
         using hint = format('Create it with psql at the source: %s', missing_index.creation);
     end if;
+    is_slow := true;
   end loop;
+  if one is null then
+    return;
+  end if;
+  expected := rowrelay.estimated_rows(root.relation);
+  if is_slow or thousand > 1e6 then
+    raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
+      expected, one, thousand;
+  else
+    -- as it will be built, with what is read lying in memory or not
+    execute format('select array_agg(k)::text[] from (select distinct %I from %s limit 100) as s(k)',
+                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
+    began := clock_timestamp();
+    execute format('select count(*) from (%s) as b', regexp_replace(build, E'\\$1(?!\\d)', format('(%L::%s[])',
+      replace(keys::text, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'));
+    took := extract(epoch from clock_timestamp() - began);
+    raise notice 'document "%": some % documents; % were read in % ms, so a worker reads all of them in about %', name,
+      expected, cardinality(keys), round((1000 * took)::numeric, 1),
+      case when took * expected / cardinality(keys) < 60
+           then ceil(took * expected / cardinality(keys)) || ' s'
+           else date_trunc('minute', make_interval(secs => took * expected / cardinality(keys) + 30))::text end;
+  end if;
 end
 $$;
 -- Purpose:    finds how foreign keys lead from tables to the key of a document
@@ -13354,6 +13377,37 @@ exception when unique_violation then
                 then 'Drop it first: '
                        || rowrelay.command('rowrelay document drop %s', 'select rowrelay.drop_document(%L);', name)
                 else 'Choose another name.' end;
+end
+$$;
+-- Purpose:    says how many documents are still to be built, for who waits for that
+-- Parameters: document: its name; up_to: the last change that counts (null: all so far)
+-- Result:     waiting: of those that were queued to be built again; of very many an estimate; up_to: the last change
+--             that counts; state, errors, note: as in rowrelay.status
+-- Errors:     no such document
+create or replace function rowrelay.documents_waiting(document text, inout up_to bigint default null,
+  out waiting bigint, out state text, out errors bigint, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  document_id constant integer := rowrelay.document_id(document);
+  looked_at   constant integer := 10000;
+  pieces      bigint;
+begin
+  up_to := coalesce(up_to, rowrelay.last_change_id());
+  with piece as (
+    select q.change_id, q.day, row_number() over () as n
+      from rowrelay.target t
+      cross join generate_series(-1, t.lanes - 1) as l(n)
+      join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, l.n)
+     where t.id = document_id and q.change_id <= up_to
+  )
+  select (select count(*) from piece),
+         coalesce(sum(case h.op when 'r' then json_array_length(h.new_row) else 0 end), 0)
+    into pieces, waiting
+    from piece p
+    join rowrelay.change h on h.id = p.change_id and h.day = p.day
+   where p.n <= looked_at;
+  waiting := waiting * greatest(pieces, 1) / greatest(least(pieces, looked_at), 1);
+  select s.state, s.errors, s.note into state, errors, note from rowrelay.status s where s.target = document;
 end
 $$;
 -- Purpose:    drops a document: its tables no longer queue for it, and its queue is removed. What it wrote to the
