@@ -159,12 +159,13 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/base_type.sql
 \ir ../triggers/element_type.sql
 \ir ../triggers/is_safe_type.sql
+\ir ../triggers/may_name_type.sql
+\ir ../triggers/catalog_columns.sql
 \ir ../triggers/current_names.sql
 \ir ../triggers/current_columns.sql
 \ir ../triggers/safe_text.sql
 \ir ../triggers/safe_json.sql
 \ir ../triggers/row_image.sql
-\ir ../triggers/row_type.sql
 \ir ../triggers/rows_given.sql
 \ir ../triggers/has_children.sql
 \ir ../triggers/plain_oid.sql
@@ -216,6 +217,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/log_change.sql
 \ir ../triggers/is_left_out.sql
 \ir ../triggers/may_be_back.sql
+\ir ../triggers/sees_rows.sql
 \ir ../triggers/may_look.sql
 \ir ../triggers/log_row.sql
 \ir ../triggers/change_timezone.sql

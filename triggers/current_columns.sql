@@ -6,9 +6,14 @@
 create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
 language plpgsql stable as $$
 declare
-  names constant text[] := rowrelay.current_names(row_type);
+  names text[];
   types oid[];
 begin
+  if not rowrelay.may_name_type(row_type) then
+    return query select c.* from rowrelay.catalog_columns(row_type) as c;
+    return;
+  end if;
+  names := rowrelay.current_names(row_type);
   if names = '{}' then
     return;
   end if;

@@ -6,6 +6,9 @@ language plpgsql stable as $$
 declare
   names text[];
 begin
+  if not rowrelay.may_name_type(row_type) then
+    return array(select c.name from rowrelay.catalog_columns(row_type) as c order by c.place);
+  end if;
   -- All values are null, so no cast to json is called.
   execute format('select array(select k.name from pg_catalog.json_object_keys(pg_catalog.row_to_json(rowrelay_row.*)) '
                  'with ordinality as k(name, place) order by k.place) '

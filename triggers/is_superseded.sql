@@ -9,7 +9,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   is_there boolean;
 begin
-  if row_security_active(relation) then
+  if not rowrelay.sees_rows(relation) then
     return false;
   end if;
   execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,

@@ -63,8 +63,9 @@ declare
   has_children constant boolean := rowrelay.has_children(capture.relation);
   -- another table may have the name by now
   is_named    constant text :=
-    format('pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid',
-                                      rowrelay.full_name(capture.relation), capture.relation::oid);
+    format('case when rowrelay.sees_rows(%s) then pg_catalog.to_regclass(%L)::pg_catalog.oid '
+           'operator(pg_catalog.=) %1$s::pg_catalog.oid else true end', capture.relation::oid,
+           rowrelay.full_name(capture.relation));
   at_write    text; -- whether writes may nest
   at_delete   text;
 begin
@@ -111,7 +112,7 @@ begin
     format('      may_nest := case when %s then true else rowrelay.raise_altered() is null end;', is_named),
            '      is_at := new.ctid;',
            '      was_at := old.ctid;') end,
-    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then',
+    format('      if op operator(pg_catalog.<>) ''d'' and %s and rowrelay.sees_rows(tg_relid) then',
            followed),
     case when has_key then
            -- system columns such as ctid are lost after an assignment to the row
@@ -123,8 +124,7 @@ begin
            'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
-    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not '
-           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s and %s%s);', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
@@ -145,8 +145,7 @@ begin
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
-    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and not '
-           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     -- a child may lack a unique index
     format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '

@@ -74,7 +74,7 @@ begin
     end if;
     problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
   exception when others then
-    problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
+    problem := case when sqlstate = '42501' or rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
     old_key_row := null;
   end;

@@ -8,19 +8,24 @@
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  is_same boolean;
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  is_same  boolean;
 begin
   begin
-    execute format(
-        'select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = '
-        'cardinality($1) '
-                   'from (select (null::%s).*) as rowrelay_row%s',
-                   (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n)
-                    from generate_subscripts(types, 1) as n),
-                   (select c.reltype::regtype from pg_class c where c.oid = relation),
-                   (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
-                    having count(*) > 0))
-       into is_same using types;
+    if not rowrelay.may_name_type(row_type) then
+      is_same := types = array(select c.type from rowrelay.catalog_columns(row_type) as c order by c.place);
+    else
+      execute format(
+          'select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = '
+          'cardinality($1) '
+          'from (select (null::%s).*) as rowrelay_row%s',
+          (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n)
+             from generate_subscripts(types, 1) as n),
+          row_type::regtype,
+          (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
+           having count(*) > 0))
+         into is_same using types;
+    end if;
     if is_same then
       return true;
     end if;
@@ -29,7 +34,7 @@ begin
   end;
   return is_plain
      and not exists (select
-                     from rowrelay.current_columns((select r.reltype from pg_class r where r.oid = relation)) as c
+                     from rowrelay.current_columns(row_type) as c
                       where not rowrelay.is_safe_type(c.type)
                          -- or values of the new column may not survive as JSON (rowrelay.awkward_columns)
                          or not rowrelay.survives_json(c.type) and c.type <> all (types));

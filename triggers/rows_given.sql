@@ -6,10 +6,12 @@
 create or replace function rowrelay.rows_given(before_row record, after_row record) returns text
 language plpgsql stable as $$
 declare
-  nobody constant text := format('null::%s', rowrelay.row_type(before_row, after_row));
+  -- a row of nulls gets its type from the other row, because the type's schema may not be ours to use
+  has_old constant boolean := before_row is distinct from null;
 begin
   return format('(select (%s).*) as old, (select (%s).*) as new',
-                case when before_row is distinct from null then '$1' else nobody end,
-                case when after_row is distinct from null then '$2' else nobody end);
+                case when has_old then '$1' else 'case when false then $2 end' end,
+                case when not has_old or after_row is distinct from null then '$2'
+                     else 'case when false then $1 end' end);
 end
 $$;

@@ -78,7 +78,7 @@ begin
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
-           -- another table may have the name by now, or policies may hide rows: then nothing can be known
+           -- else nothing can be known
            '  may_look is_small%type;',
            '  is_single is_small%type;',
            '  today    pg_catalog.date;',
@@ -91,9 +91,7 @@ begin
            'begin',
     rowrelay.statement_head(capture),
     format('  if %s then', known),
-    format('    may_look := pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s '
-           'and not pg_catalog.row_security_active(%2$s::pg_catalog.oid);', rowrelay.full_name(relation),
-           relation::oid),
+    format('    may_look := rowrelay.may_look(%s, %1$s, %L);', relation::oid, rowrelay.full_name(relation)),
            -- what a row trigger leaves to the function beside it is not told of as it tells of ordinary rows
     format('    if who is null or pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s) '
            'operator(pg_catalog.=) '''' then',

@@ -1,4 +1,5 @@
--- Purpose:    returns the statements of rowrelay.statement_body() that capture rows one by one
+-- Purpose:    returns the statements of rowrelay.statement_body() that capture rows one by one. If that cannot be done
+--             either, the statement is recorded as a whole, without a key, as a problem.
 -- Parameters: capture id
 create or replace function rowrelay.statement_fallback(capture_id integer) returns text
 language sql stable as $$
@@ -17,10 +18,12 @@ language sql stable as $$
            '      end loop;',
            '      return null;',
            '    exception when others then',
-           '      if attempt operator(pg_catalog.=) 3 then',
-           '        raise;',
-           '      end if;',
            '      problem := sqlerrm;',
+           '      if attempt operator(pg_catalog.=) 3 then',
+    format('        perform rowrelay.add_change(%s, pg_catalog.lower(pg_catalog.left(tg_op, 1))::pg_catalog."char", '
+           'null, null, null, null, problem);', capture_id),
+           '        return null;',
+           '      end if;',
            '    end;',
            '  end loop;',
            '  return null;')

@@ -25,7 +25,7 @@ begin
     select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
     keys := rowrelay.live_key(capture);
   end if;
-  if attempt = 1 and cardinality(keys) > 0 and not row_security_active(relation) then
+  if attempt = 1 and cardinality(keys) > 0 and rowrelay.sees_rows(relation) then
     at := format('coalesce((select t.ctid from only %s as t where %s and t.* operator(pg_catalog.*=) new.* limit 1), '
                  '''(0,0)'')', name, rowrelay.same_key(capture, 't', 'new'));
   elsif attempt = 3 then

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mirrored.h"
 #include "people.h"
 #include "receiver.h"
 #include "visitor.h"
@@ -134,6 +135,71 @@ Test(roles, an_application_without_any_right_keeps_writing) {
   people_may_not(
       s.as_app, "insert into rowrelay.change (txid, captured_at, day, capture, op) values ('1', now(), now(), 1, 'd')");
   people_may_not(s.as_app, "select rowrelay.release_table('shop.item')");
+  people_end(&s);
+}
+
+/* deploy/README.md: the right to the tables may be revoked when they are captured. */
+Test(roles, an_owner_of_the_schema_that_may_no_longer_use_the_tables_captures_them_as_before) {
+  struct shop s;
+  people_begin(&s, "roles_lost");
+  PGconn *super = s.fixture.at_source;
+  sql(super,
+      "create schema store authorization shopkeeper; grant usage on schema store to app; set role shopkeeper;"
+      "create table store.plain (id int primary key, n int, s text default 'x'); "
+      "create table store.before (like store.plain including all); "
+      "create table store.masked (like store.plain including all);"
+      "create table store.filtered (like store.plain including all);"
+      "create table store.lanes (like store.plain including all); create table store.bare (id int, n int, s text);"
+      "create table store.whole (like store.plain including all);"
+      "create table store.parts (id int primary key, n int, s text) partition by range (id);"
+      "create table store.low partition of store.parts for values from (0) to (3);"
+      "create table store.high partition of store.parts default;"
+      "grant all on all tables in schema store to app; reset role");
+  static const char *const TABLES[][2] = {
+      {"plain", ""},
+      {"before", ", before => 'full'"},
+      {"masked", ", mask => '{\"s\": \"x\"}'"},
+      {"filtered", ", row_filter => 'id > 0'"},
+      {"lanes", ", lane => '{n}'"},
+      {"bare", ""},
+      {"whole", ", per => 'statement'"},
+      {"parts", ""},
+  };
+  enum { COUNT = sizeof TABLES / sizeof *TABLES };
+  for (size_t i = 0; i < COUNT; i++)
+    sql(super, "select rowrelay.capture_table('store.%s', target => 'w', create_table => true%s)", TABLES[i][0],
+        TABLES[i][1]);
+  sql(super, "revoke shopkeeper from keeper");
+  /* nor may it when it may name them and not read them */
+  for (int may_name = 0; may_name <= 1; may_name++) {
+    PGconn *app = connect_to(s.fixture.source, "user=app");
+    for (size_t i = 0; i < COUNT; i++) {
+      const char *t = TABLES[i][0];
+      sql(app, "insert into store.%s values (1, 1, 'x'); insert into store.%s values (2, 2, 'x'), (3, 3, 'x')", t, t);
+      sql(app, "update store.%s set n = n + 1; update store.%s set n = n + 1 where id = 1", t, t);
+      sql(app,
+          "begin; update store.%s set n = n + 1; update store.%s set n = n + 1; delete from store.%s where id = 2;"
+          "insert into store.%s values (2, 7, 'x'); commit",
+          t, t, t, t);
+      sql(app, "begin; select from store.%s for update; update store.%s set n = 8; commit", t, t);
+      sql(app, "update store.%s set id = id + 10; delete from store.%s where id = 11", t, t);
+      char name[64];
+      snprintf(name, sizeof name, "store.%s", t);
+      mirrored_same(&s.fixture, name);
+      sql(app, "truncate store.%s", t);
+      mirrored_same(&s.fixture, name);
+    }
+    /* what is written by a transaction that may see older catalogs than its rows is listed, and fails neither */
+    sql(app,
+        "begin isolation level repeatable read; insert into store.plain values (21); insert into store.whole values "
+        "(21); insert into store.bare values (21); commit");
+    rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
+    cr_expect(ask_number(super, "select count(*) from rowrelay.errors") == (may_name ? 0 : 3));
+    sql(super, "select rowrelay.skip('w'); grant usage on schema store to keeper");
+    sql(super, "delete from store.plain; delete from store.whole; delete from store.bare");
+    rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
+    PQfinish(app);
+  }
   people_end(&s);
 }
 

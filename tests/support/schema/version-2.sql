@@ -4874,6 +4874,34 @@ begin
   return rowrelay.base_type(of_type) < 16384; -- the first oid of users' objects
 end
 $$;
+-- Purpose:    whether the caller may use a type by its name: that needs the right to use its schema, which the owner of
+--             schema rowrelay may have lost since a table was captured
+-- Parameters: type
+-- Result:     null: this transaction cannot see the type yet
+create or replace function rowrelay.may_name_type(of_type oid) returns boolean
+language plpgsql stable as $$
+begin
+  return (select has_schema_privilege(t.typnamespace, 'usage') from pg_type t where t.oid = of_type);
+end
+$$;
+-- Purpose:    returns the columns that the catalogs show of a type that may not be named (rowrelay.may_name_type), as
+--             rowrelay.current_columns() does of others
+-- Parameters: a composite type, such as that of a table's rows
+-- Errors:     insufficient_privilege: in a transaction that may see older catalogs than its rows are
+create or replace function rowrelay.catalog_columns(row_type oid) returns table (place integer, name text, type oid)
+language plpgsql stable as $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise insufficient_privilege
+      using message = format('role %s, which owns schema rowrelay, may not use schema %s', current_user,
+                             (select t.typnamespace::regnamespace from pg_type t where t.oid = row_type));
+  end if;
+  return query
+    select (row_number() over (order by a.attnum))::integer, a.attname::text, a.atttypid
+      from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+     where t.oid = row_type and a.attnum > 0 and not a.attisdropped;
+end
+$$;
 -- Purpose:    returns the names of the columns that rows of a type have at this moment; see rowrelay.current_columns()
 -- Parameters: a composite type, such as that of a table's rows
 -- Result:     names in their order
@@ -4882,6 +4910,9 @@ language plpgsql stable as $$
 declare
   names text[];
 begin
+  if not rowrelay.may_name_type(row_type) then
+    return array(select c.name from rowrelay.catalog_columns(row_type) as c order by c.place);
+  end if;
   -- All values are null, so no cast to json is called.
   execute format('select array(select k.name from pg_catalog.json_object_keys(pg_catalog.row_to_json(rowrelay_row.*)) '
                  'with ordinality as k(name, place) order by k.place) '
@@ -4897,9 +4928,14 @@ $$;
 create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
 language plpgsql stable as $$
 declare
-  names constant text[] := rowrelay.current_names(row_type);
+  names text[];
   types oid[];
 begin
+  if not rowrelay.may_name_type(row_type) then
+    return query select c.* from rowrelay.catalog_columns(row_type) as c;
+    return;
+  end if;
+  names := rowrelay.current_names(row_type);
   if names = '{}' then
     return;
   end if;
@@ -4990,22 +5026,6 @@ begin
       from rowrelay.current_columns(row_type) as c);
 end
 $$;
--- Purpose:    returns the type of a row at run time
--- Parameters: row before, row after; null where there is none
--- Result:     the type of the row after, else of the row before; null when there is neither
-create or replace function rowrelay.row_type(before_row record, after_row record) returns regtype
-language plpgsql stable as $$
-declare
-  type regtype;
-begin
-  if after_row is distinct from null then
-    execute 'select pg_catalog.pg_typeof($1)' into type using after_row;
-  elsif before_row is distinct from null then
-    execute 'select pg_catalog.pg_typeof($1)' into type using before_row;
-  end if;
-  return type;
-end
-$$;
 -- Purpose:    returns SQL for two rows called old and new whose type is known only at run time, for the expressions of
 --             a trigger function (rowrelay.key_expression and the like)
 -- Parameters: rows before and after; null where there is none
@@ -5014,11 +5034,13 @@ $$;
 create or replace function rowrelay.rows_given(before_row record, after_row record) returns text
 language plpgsql stable as $$
 declare
-  nobody constant text := format('null::%s', rowrelay.row_type(before_row, after_row));
+  -- a row of nulls gets its type from the other row, because the type's schema may not be ours to use
+  has_old constant boolean := before_row is distinct from null;
 begin
   return format('(select (%s).*) as old, (select (%s).*) as new',
-                case when before_row is distinct from null then '$1' else nobody end,
-                case when after_row is distinct from null then '$2' else nobody end);
+                case when has_old then '$1' else 'case when false then $2 end' end,
+                case when not has_old or after_row is distinct from null then '$2'
+                     else 'case when false then $1 end' end);
 end
 $$;
 -- Purpose:    whether other tables inherit from a table, so that its rows may have further columns
@@ -5286,6 +5308,7 @@ $$;
 -- Purpose:    whether the catalogs show a table's columns as its rows have them. A repeatable read transaction may
 --             write to a table that was altered since it began: its rows have the new names and types.
 -- Parameters: relation
+-- Result:     false also when this is unknown
 create or replace function rowrelay.names_are_current(relation regclass) returns boolean
 language plpgsql stable as $$
 declare
@@ -5295,6 +5318,8 @@ begin
   return shown is not distinct from (select string_agg(format('%I %s', c.name, c.type), ',' order by c.place)
                                        from pg_class r, rowrelay.current_columns(r.reltype) as c
                                          where r.oid = relation);
+exception when insufficient_privilege then
+  return false;
 end
 $$;
 -- Purpose:    whether two keys of these columns are equal exactly when their texts (rowrelay.key_expression) are
@@ -5390,19 +5415,24 @@ $$;
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  is_same boolean;
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  is_same  boolean;
 begin
   begin
-    execute format(
-        'select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = '
-        'cardinality($1) '
-                   'from (select (null::%s).*) as rowrelay_row%s',
-                   (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n)
-                    from generate_subscripts(types, 1) as n),
-                   (select c.reltype::regtype from pg_class c where c.oid = relation),
-                   (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
-                    having count(*) > 0))
-       into is_same using types;
+    if not rowrelay.may_name_type(row_type) then
+      is_same := types = array(select c.type from rowrelay.catalog_columns(row_type) as c order by c.place);
+    else
+      execute format(
+          'select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = '
+          'cardinality($1) '
+          'from (select (null::%s).*) as rowrelay_row%s',
+          (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n)
+             from generate_subscripts(types, 1) as n),
+          row_type::regtype,
+          (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
+           having count(*) > 0))
+         into is_same using types;
+    end if;
     if is_same then
       return true;
     end if;
@@ -5411,7 +5441,7 @@ begin
   end;
   return is_plain
      and not exists (select
-                     from rowrelay.current_columns((select r.reltype from pg_class r where r.oid = relation)) as c
+                     from rowrelay.current_columns(row_type) as c
                       where not rowrelay.is_safe_type(c.type)
                          -- or values of the new column may not survive as JSON (rowrelay.awkward_columns)
                          or not rowrelay.survives_json(c.type) and c.type <> all (types));
@@ -6141,14 +6171,27 @@ begin
       or pg_catalog.current_setting('track_counts') operator(pg_catalog.<>) 'on';
 end
 $$;
--- Purpose:    whether a trigger function may look into its table by its name and sees all rows there: another table may
---             have the name by now, or policies may hide rows
+-- Purpose:    whether a trigger function may look into a table, and sees all rows there: the schema's owner may name it
+--             and select from it, and no policy hides rows. It needs none of that to capture ordinary rows.
+-- Parameters: a table
+create or replace function rowrelay.sees_rows(relation oid) returns boolean
+language plpgsql as $$
+begin
+  return coalesce(pg_catalog.has_table_privilege(relation, 'select'), false)
+     and coalesce(pg_catalog.has_schema_privilege(
+                    (select c.relnamespace from pg_catalog.pg_class c
+                      where c.oid operator(pg_catalog.=) sees_rows.relation), 'usage'), false)
+     and not pg_catalog.row_security_active(relation);
+end
+$$;
+-- Purpose:    whether a trigger function may look into its table by its name and sees all rows there
+--             (rowrelay.sees_rows): another table may have the name by now
 -- Parameters: the table with the row: the captured one, or a partition; the captured table; its name
 create or replace function rowrelay.may_look(of_row oid, relation oid, name text) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  return to_regclass(name)::oid is not distinct from relation
-     and not row_security_active(of_row) and not row_security_active(relation);
+  return rowrelay.sees_rows(of_row) and rowrelay.sees_rows(relation)
+     and to_regclass(name)::oid is not distinct from relation;
 end
 $$;
 -- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: writes
@@ -6417,7 +6460,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   is_there boolean;
 begin
-  if row_security_active(relation) then
+  if not rowrelay.sees_rows(relation) then
     return false;
   end if;
   execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,
@@ -7254,7 +7297,7 @@ begin
     end if;
     problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
   exception when others then
-    problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
+    problem := case when sqlstate = '42501' or rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
     old_key_row := null;
   end;
@@ -7439,8 +7482,9 @@ declare
   has_children constant boolean := rowrelay.has_children(capture.relation);
   -- another table may have the name by now
   is_named    constant text :=
-    format('pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid',
-                                      rowrelay.full_name(capture.relation), capture.relation::oid);
+    format('case when rowrelay.sees_rows(%s) then pg_catalog.to_regclass(%L)::pg_catalog.oid '
+           'operator(pg_catalog.=) %1$s::pg_catalog.oid else true end', capture.relation::oid,
+           rowrelay.full_name(capture.relation));
   at_write    text; -- whether writes may nest
   at_delete   text;
 begin
@@ -7487,7 +7531,7 @@ begin
     format('      may_nest := case when %s then true else rowrelay.raise_altered() is null end;', is_named),
            '      is_at := new.ctid;',
            '      was_at := old.ctid;') end,
-    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then',
+    format('      if op operator(pg_catalog.<>) ''d'' and %s and rowrelay.sees_rows(tg_relid) then',
            followed),
     case when has_key then
            -- system columns such as ctid are lost after an assignment to the row
@@ -7499,8 +7543,7 @@ begin
            'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
-    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not '
-           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s and %s%s);', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
@@ -7521,8 +7564,7 @@ begin
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
-    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and not '
-           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+    format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     -- a child may lack a unique index
     format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
@@ -8291,7 +8333,7 @@ begin
     select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
     keys := rowrelay.live_key(capture);
   end if;
-  if attempt = 1 and cardinality(keys) > 0 and not row_security_active(relation) then
+  if attempt = 1 and cardinality(keys) > 0 and rowrelay.sees_rows(relation) then
     at := format('coalesce((select t.ctid from only %s as t where %s and t.* operator(pg_catalog.*=) new.* limit 1), '
                  '''(0,0)'')', name, rowrelay.same_key(capture, 't', 'new'));
   elsif attempt = 3 then
@@ -8468,7 +8510,8 @@ language sql stable as $$
            '    as_user := rowrelay.db_user();',
            '  end if;')
 $$;
--- Purpose:    returns the statements of rowrelay.statement_body() that capture rows one by one
+-- Purpose:    returns the statements of rowrelay.statement_body() that capture rows one by one. If that cannot be done
+--             either, the statement is recorded as a whole, without a key, as a problem.
 -- Parameters: capture id
 create or replace function rowrelay.statement_fallback(capture_id integer) returns text
 language sql stable as $$
@@ -8487,10 +8530,12 @@ language sql stable as $$
            '      end loop;',
            '      return null;',
            '    exception when others then',
-           '      if attempt operator(pg_catalog.=) 3 then',
-           '        raise;',
-           '      end if;',
            '      problem := sqlerrm;',
+           '      if attempt operator(pg_catalog.=) 3 then',
+    format('        perform rowrelay.add_change(%s, pg_catalog.lower(pg_catalog.left(tg_op, 1))::pg_catalog."char", '
+           'null, null, null, null, problem);', capture_id),
+           '        return null;',
+           '      end if;',
            '    end;',
            '  end loop;',
            '  return null;')
@@ -8774,7 +8819,7 @@ begin
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
-           -- another table may have the name by now, or policies may hide rows: then nothing can be known
+           -- else nothing can be known
            '  may_look is_small%type;',
            '  is_single is_small%type;',
            '  today    pg_catalog.date;',
@@ -8787,9 +8832,7 @@ begin
            'begin',
     rowrelay.statement_head(capture),
     format('  if %s then', known),
-    format('    may_look := pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s '
-           'and not pg_catalog.row_security_active(%2$s::pg_catalog.oid);', rowrelay.full_name(relation),
-           relation::oid),
+    format('    may_look := rowrelay.may_look(%s, %1$s, %L);', relation::oid, rowrelay.full_name(relation)),
            -- what a row trigger leaves to the function beside it is not told of as it tells of ordinary rows
     format('    if who is null or pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s) '
            'operator(pg_catalog.=) '''' then',
