@@ -23,6 +23,7 @@ static bool run(const struct options *given, struct error *error) {
       !call_open(&source, given, error))
     return false;
   options.patience = 1000 * wait;
+  options.asked_to = option_given(given, "wait");
   options.document_count = option_count(given, "document");
   const char **documents = calloc(options.document_count + 1, sizeof *documents);
   for (size_t i = 0; documents != NULL && i < options.document_count; i++)

@@ -11,7 +11,7 @@
 bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error) {
   return source_run(breaker->source, &QUERY_outage_begin,
                     VALUES(number(breaker->target).text, why->message, why->hint[0] != '\0' ? why->hint : NULL,
-                           number(why->retry_after).text),
+                           number(why->retry_after).text, why->sqlstate[0] != '\0' ? why->sqlstate : NULL),
                     NULL, error);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/shell.h"
 #include "postgres/result.h"
 #include "process/systemd.h"
 #include "queries.h"
@@ -73,6 +74,30 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, OUTAGE_MILLISECONDS) < patience->wait ||
             error_set(error, FAILURE_FATAL, "target %s has failed for %d s: %s", PQgetvalue(reply, 0, OUTAGE_TARGET),
                       (int)(patience->wait / 1000), PQgetvalue(reply, 0, OUTAGE_REASON));
+  PQclear(reply);
+  return ok;
+}
+
+bool patience_with_documents(struct patience *patience, struct source *source, const char *instance,
+                             struct error *error) {
+  PGresult *reply = NULL;
+  int64_t now = clock_now();
+  if (now < patience->ask_documents_at)
+    return true;
+  patience->ask_documents_at = now + TARGETS_INTERVAL;
+  if (!source_run(source, &QUERY_outage_lasting, VALUES(instance), &reply, error))
+    return false;
+  bool ok = PQntuples(reply) == 0;
+  if (!ok) {
+    const char *name = PQgetvalue(reply, 0, LASTING_TARGET);
+    struct shell_word word;
+    error_set(error, FAILURE_FATAL, "document %s cannot be built, so its queue will not become empty: %s", name,
+              PQgetvalue(reply, 0, LASTING_REASON));
+    if (result_text(reply, 0, LASTING_HINT) != NULL)
+      error_detail(error, "%s", PQgetvalue(reply, 0, LASTING_HINT));
+    error_hint(error, "mend what it reads, or drop it and add it again; to see it: rowrelay document show %s",
+               shell_quote(&word, name));
+  }
   PQclear(reply);
   return ok;
 }

@@ -11,9 +11,10 @@
 #include "source/source.h"
 
 struct patience {
-  int64_t wait;       /* milliseconds until it ends with an error; 0: never */
-  int64_t began;      /* clock_now() */
-  int64_t ask_at;     /* when to check for failing targets */
+  int64_t wait;   /* milliseconds until it ends with an error; 0: never */
+  int64_t began;  /* clock_now() */
+  int64_t ask_at; /* when to check for failing targets */
+  int64_t ask_documents_at;
   int64_t away_since; /* clock_now(); 0: the source is available */
   int64_t tell_away_at;
   struct error failure; /* the failed statement logged last; message "": none */
@@ -39,6 +40,10 @@ void patience_connected(struct patience *patience);
 /* False also when a target that the process serves has failed for longer than the wait. */
 MUST_CHECK bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,
                                       struct error *error);
+
+/* False also when a document that the process serves cannot be built, whatever is tried again. */
+MUST_CHECK bool patience_with_documents(struct patience *patience, struct source *source, const char *instance,
+                                        struct error *error);
 
 /* A statement failed at an available source. */
 void patience_report_failure(struct patience *patience, const struct error *error);

@@ -367,7 +367,8 @@ static bool target_is_empty(struct supervisor *supervisor, struct worker_pool *p
 }
 
 static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
-  if (!patience_with_targets(&supervisor->patience, supervisor->source, supervisor->instance, error))
+  if (!patience_with_targets(&supervisor->patience, supervisor->source, supervisor->instance, error) ||
+      !patience_with_documents(&supervisor->patience, supervisor->source, supervisor->instance, error))
     return false;
   /* Before the queues, because what ends a backfill fills them. */
   bool unfinished;

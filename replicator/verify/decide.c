@@ -17,6 +17,7 @@
 /* Milliseconds between looks at the queue, and at rows that have just changed. */
 #define SHORTEST_PAUSE 5
 #define LONGEST_PAUSE 200
+#define DESERTED 3000 /* after which nobody waits for a process, that may be just starting, unless asked to */
 /* A table may have so many columns. */
 #define MOST_COLUMNS 1664
 
@@ -76,8 +77,15 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
   return moment->snapshot != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-static bool is_hopeless(const char *state) {
-  return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
+/* Whether it makes no sense to wait for a target in this state. */
+static bool is_hopeless(struct decider *decider, const char *state) {
+  if (strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0)
+    return true;
+  if (strcmp(state, "not running") != 0)
+    decider->deserted_since = 0;
+  else if (decider->deserted_since == 0)
+    decider->deserted_since = clock_now();
+  return decider->deserted_since != 0 && !decider->asked_to && clock_now() - decider->deserted_since >= DESERTED;
 }
 
 /* Step 2. moment->queued stays NULL when it is too much to tell, for longer than there is patience. */
@@ -98,7 +106,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, struct m
     bool told = !result_bool(question.reply, 0, QUEUED_TOO_MUCH);
     bool any = strcmp(keys, "[]") != 0 || !told;
     snprintf(decider->waits, sizeof decider->waits, "%s", any ? state : "");
-    bool ends = told || is_hopeless(state) || clock_now() >= decider->until;
+    bool ends = told || is_hopeless(decider, state) || clock_now() >= decider->until;
     if (told)
       moment->queued = strdup(keys);
     pair_forget(&question, 1);
@@ -334,7 +342,7 @@ static bool let_pass(struct decider *decider, bool *passed, struct error *error)
     *passed = !result_bool(question.reply, 0, QUEUED_ANY);
     snprintf(decider->waits, sizeof decider->waits, "%s", *passed ? "" : PQgetvalue(question.reply, 0, QUEUED_STATE));
     pair_forget(&question, 1);
-    if (*passed || is_hopeless(decider->waits) || clock_now() >= decider->until)
+    if (*passed || is_hopeless(decider, decider->waits) || clock_now() >= decider->until)
       return true;
   }
 }
@@ -423,7 +431,7 @@ bool decider_decide(struct decider *decider, const struct plan *plan, struct err
   for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
     if (!(plan->oid != NULL ? look_at_all : look_at_documents)(decider, plan, error))
       return false;
-    if (decider->suspects.count == 0 || (clock_now() < decider->until && !is_hopeless(decider->waits)))
+    if (decider->suspects.count == 0 || (clock_now() < decider->until && !is_hopeless(decider, decider->waits)))
       continue;
     /* What waits for a target that does not run will not go away for other tables either. */
     if (strcmp(decider->waits, "not running") == 0)

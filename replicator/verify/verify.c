@@ -472,6 +472,7 @@ bool verify_run(const struct verify_options *options, struct source *source, str
                                     .control = source,
                                     .report = &verify.report,
                                     .patience = options->patience,
+                                    .asked_to = options->asked_to,
                                     .repair = options->repair};
   decider_init(&verify.decider);
   bool ok = settings_load(&verify.settings, source, options->target, error) &&

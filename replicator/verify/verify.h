@@ -36,6 +36,7 @@ struct verify_options {
   bool repair;
   int64_t limit;    /* differences of each table that are shown */
   int64_t patience; /* milliseconds to wait for the queue, and for a row to stay unchanged */
+  bool asked_to;    /* by the user, so also where no process delivers to the target */
 };
 
 /*

@@ -1,13 +1,14 @@
 -- Records that a target failed, and when it may be tried next. The wait is random, below a bound that doubles with each
 -- attempt up to 30 s, so that several sources do not return at the same moment. Workers that fail at once count as one
 -- attempt, and the longest requested wait holds. At the first failure the target's new version tells all processes.
---   $1 target  $2 message  $3 hint  $4 minimum wait in milliseconds
+--   $1 target  $2 message  $3 hint  $4 minimum wait in milliseconds  $5 SQLSTATE, or null
 with noted as (
-  insert into rowrelay.trouble as o (target, message, hint, retry_at)
-  values ($1::integer, $2, $3,
+  insert into rowrelay.trouble as o (target, message, hint, sqlstate, retry_at)
+  values ($1::integer, $2, $3, $5,
           clock_timestamp() + greatest($4::bigint, 10, 100 * random()) * interval '1 ms')
   on conflict (target) do update
     set last_at = clock_timestamp(), message = excluded.message, hint = excluded.hint,
+        sqlstate = excluded.sqlstate,
         attempts = o.attempts + (o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp())::integer,
         -- a time recorded while the clock was ahead does not count
         retry_at = case when o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp()

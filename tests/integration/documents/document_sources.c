@@ -424,6 +424,11 @@ Test(document_sources, a_query_that_does_not_fit_its_tables_any_more_waits_for_a
                    "insert into line values (200, 'y');"
                    "delete from line where id = 1; update orders set status = 'late' where id = 4");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.documents"), "column order_id of public.line is gone");
+  /* Who waits for the queue's end is told that it does not come. */
+  const char *said;
+  cr_assert_eq(rowrelay(&f, NULL, &said, "run", "--until-empty", NULL), 1);
+  cr_assert_not_null(strstr(said, "document doc cannot be built, so its queue will not become empty: "), "%s", said);
+  cr_assert_not_null(strstr(said, "to see it: rowrelay document show doc"), "%s", said);
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until(f.at_source, "t", 20,
              "select count(*) = 1 from rowrelay.trouble where message like '%%\"wanted\" does not exist%%'");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mirrored.h"
@@ -433,6 +434,11 @@ Test(verify, what_cannot_be_compared_is_told) {
   rowrelay_ok(&f, "target", "resume", "w", NULL);
   cr_assert(rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "--wait", "1", NULL) == 1);
   cr_assert(strstr(verified_complained, "not running") != NULL, "%s", verified_complained);
+  /* Nobody delivers: nothing is to be waited for, unless that is asked for. */
+  time_t began = time(NULL);
+  fails(&f, 1, "w", NULL, "their changes wait for target \"w\", which is not running");
+  cr_assert(strstr(verified_complained, "hint: run: rowrelay run --until-empty --target w") != NULL);
+  cr_assert(time(NULL) - began < 30);
   mirrored_deliver(&f);
   verified_equal(&f);
   fixture_end(&f);
