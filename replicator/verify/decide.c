@@ -279,6 +279,7 @@ static void decide_copies(struct decider *decider, struct lookup *lookup) {
                                                     : PQgetvalue(target, other, COLUMN_KEY),
                                     .copies = here > there ? here - there : there - here};
     report_difference(decider->report, &difference);
+    report_keyless(decider->report, difference.copies);
   }
 }
 

@@ -145,6 +145,12 @@ void report_difference(struct report *report, const struct difference *differenc
   report->shown++;
 }
 
+void report_keyless(struct report *report, int64_t rows) {
+  report->all_keyless += rows;
+  if (report->keyless_table[0] == '\0')
+    text_print(report->keyless_table, sizeof report->keyless_table, "%s", report->table);
+}
+
 static void print_summary(const struct report *report, int64_t found, double seconds) {
   printf("%s: %" PRId64 " row%s in %.1f s: ", report->table, report->rows, text_plural(report->rows), seconds);
   if (found == 0)

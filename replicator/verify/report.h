@@ -38,6 +38,8 @@ struct report {
   /* of all */
   size_t tables;
   int64_t all_found;
+  int64_t all_keyless;     /* of these, rows of tables without a key */
+  char keyless_table[256]; /* the first of these tables; "": none */
   int64_t all_undecided;
   int64_t all_queued;
 };
@@ -57,6 +59,8 @@ void report_table_end(struct report *report, bool complete);
 void report_not_compared(struct report *report, const char *table, const char *reason);
 
 void report_difference(struct report *report, const struct difference *difference);
+/* So many of the differences are of rows without a key, which cannot be queued again. */
+void report_keyless(struct report *report, int64_t rows);
 /* Whether a further difference would be shown. */
 bool report_has_room(const struct report *report);
 

@@ -400,6 +400,13 @@ static bool tell(const struct verify *verify, struct error *error) {
       return error_hint(error, "%lld row%s queued again; run verify once more when %s been delivered",
                         (long long)report->all_queued, report->all_queued == 1 ? " was" : "s were",
                         report->all_queued == 1 ? "it has" : "they have");
+    if (report->all_keyless == report->all_found) {
+      struct shell_word table_word;
+      struct shell_word word;
+      return error_hint(
+          error, "rows without a key cannot be queued again: empty %s there, then run: rowrelay backfill %s --to %s",
+          report->keyless_table, shell_quote(&table_word, report->keyless_table), shell_quote(&word, name));
+    }
     if (verify->options->repair)
       return error_hint(error, "none could be queued again: rows without a unique key cannot be identified, and a "
                                "row that is being written will be queued by that");

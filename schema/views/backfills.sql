@@ -17,11 +17,20 @@ select c.relation,
        b.registered_at,
        b.started_at,
        b.finished_at,
-       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end, b.note) as note
+       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end,
+                b.note || case when b.state = 'cancelled' and cardinality(c.key_columns) = 0
+                                    and b.note not like '% is not empty;%'
+                               then '; and the table has no key: empty it there, then start it again' else '' end) as note,
+       -- nothing else tells of rows that were there before and are missing
+       case when b.state = 'cancelled' and c.released_at is null
+                 and exists (select from rowrelay.route r
+                              where r.capture = b.capture and r.target = b.target and r.until_id is null)
+            then rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);', c.relation_name,
+                                  t.name) end as start_again
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
  where t.dropped_at is null;
 comment on view rowrelay.backfills is 'copies of the rows that a table had before it was routed to a target; driver: '
-                                      'process id, at the source, of the connection that works on it; see '
-                                      'rowrelay.backfill() and rowrelay.cancel_backfill()';
+                                      'process id, at the source, of the connection that works on it; start_again: '
+                                      'what does that, if it ended too early; see rowrelay.backfill() and rowrelay.cancel_backfill()';

@@ -52,6 +52,12 @@ select t.name as target,
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
+         (select format('%s may lack rows from before, because its backfill ended (%s) -- run: %s%s',
+                        (array_agg(b.relation_name order by b.relation_name))[1],
+                        (array_agg(b.note order by b.relation_name))[1],
+                        (array_agg(b.start_again order by b.relation_name))[1],
+                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
+            from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,

@@ -20,6 +20,12 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
     select 3, 'warn', 'target ' || s.target, null, s.note, 'rowrelay status'
       from rowrelay.status s where s.state = 'failing' or s.note like '% waits since %'
     union all
+    select 3, 'warn', 'backfill', json_agg(b.relation_name order by b.relation_name),
+           format('rows from before may be missing at %s, because it ended: %s', b.target, b.note), min(b.start_again)
+      from rowrelay.backfills b
+     where b.start_again is not null and (not $2::bool or b.relation = any ($1::oid[]))
+     group by b.target, b.note
+    union all
     select 4, 'warn', 'refused', null, format('%s changes that targets refused are set aside', sum(s.errors)),
            'rowrelay errors'
       from rowrelay.status s having sum(s.errors) > 0

@@ -13,7 +13,8 @@ begin
     begin
       perform rowrelay.check_pieces(capture);
     exception when object_not_in_prerequisite_state then
-      b.give_up := format('%s; and %s', why, sqlerrm);
+      b.give_up := format('%s; and %s%s', why, sqlerrm,
+                          case when why like '% is not empty' then ': empty it there, then start it again' end);
     end;
   end if;
   update rowrelay.backfill k

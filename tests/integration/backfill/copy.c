@@ -430,6 +430,36 @@ Test(copy, what_the_target_has_already_or_refuses_is_copied_piece_by_piece_or_no
   fixture_end(&f);
 }
 
+Test(copy, rows_without_a_key_that_were_not_copied_are_told_of_with_what_helps) {
+  struct fixture f;
+  const char *said;
+  mirrored_begin(&f, "copy_short", "create table item (a int); insert into item select generate_series(1, 3000)");
+  mirrored_capture(&f, "item");
+  pid_t backfill = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "500", NULL);
+  wait_until_copied(&f, 300);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--cancel", NULL);
+  cr_expect(wait_process(backfill, PATIENCE) == 1);
+  sql(f.at_source, "insert into item values (-1)");
+  mirrored_deliver(&f);
+  said = rowrelay_ok(&f, "status", NULL);
+  cr_expect(strstr(said, "item may lack rows from before, because its backfill ended (cancelled by ") != NULL &&
+                strstr(said, "the table has no key: empty it there, then start it again) -- run: rowrelay backfill "
+                             "public.item --to w") != NULL,
+            "%s", said);
+  cr_expect(rowrelay(&f, &said, NULL, "doctor", NULL) <= 1);
+  cr_expect(strstr(said, "warn  backfill: public.item — rows from before may be missing at w") != NULL, "%s", said);
+  const char *helps = "empty public.item there, then run: rowrelay backfill public.item --to w\n";
+  cr_expect(rowrelay(&f, NULL, &said, "verify", "w", NULL) == 3 && strstr(said, helps) != NULL, "%s", said);
+  cr_expect(rowrelay(&f, &said, NULL, "backfill", "item", "--to", "w", NULL) == 1);
+  cr_expect(strstr(said, "is not empty; and table public.item has no key: empty it there, then start it again") != NULL,
+            "%s", said);
+  sql(f.at_target, "truncate item");
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  mirrored_same(&f, "item");
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  fixture_end(&f);
+}
+
 Test(copy, what_is_given_up_goes_on_as_if_nothing_had_been) {
   struct fixture f;
   begin(&f, "copy_cancel", 3000);
@@ -444,6 +474,11 @@ Test(copy, what_is_given_up_goes_on_as_if_nothing_had_been) {
   sql(f.at_source, "update item set name = 'after' where id = 2");
   mirrored_deliver(&f);
   cr_expect_str_eq(ask(f.at_target, "select string_agg(id || name, ' ' order by id) from item"), "1meanwhile 2after");
+  cr_expect_str_eq(ask(f.at_source,
+                       "select note like 'public.item may lack rows from before, because its backfill ended "
+                       "(cancelled by %%) -- run: select rowrelay.backfill(''public.item'', ''w'');' "
+                       "from rowrelay.status"),
+                   "t");
 
   /* Another process continues after a kill. */
   sql(f.at_target, "truncate item");

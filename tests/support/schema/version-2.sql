@@ -12162,7 +12162,8 @@ begin
     begin
       perform rowrelay.check_pieces(capture);
     exception when object_not_in_prerequisite_state then
-      b.give_up := format('%s; and %s', why, sqlerrm);
+      b.give_up := format('%s; and %s%s', why, sqlerrm,
+                          case when why like '% is not empty' then ': empty it there, then start it again' end);
     end;
   end if;
   update rowrelay.backfill k
@@ -17701,14 +17702,23 @@ select c.relation,
        b.registered_at,
        b.started_at,
        b.finished_at,
-       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end, b.note) as note
+       coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end,
+                b.note || case when b.state = 'cancelled' and cardinality(c.key_columns) = 0
+                                    and b.note not like '% is not empty;%'
+                               then '; and the table has no key: empty it there, then start it again' else '' end) as note,
+       -- nothing else tells of rows that were there before and are missing
+       case when b.state = 'cancelled' and c.released_at is null
+                 and exists (select from rowrelay.route r
+                              where r.capture = b.capture and r.target = b.target and r.until_id is null)
+            then rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);', c.relation_name,
+                                  t.name) end as start_again
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
  where t.dropped_at is null;
 comment on view rowrelay.backfills is 'copies of the rows that a table had before it was routed to a target; driver: '
-                                      'process id, at the source, of the connection that works on it; see '
-                                      'rowrelay.backfill() and rowrelay.cancel_backfill()';
+                                      'process id, at the source, of the connection that works on it; start_again: '
+                                      'what does that, if it ended too early; see rowrelay.backfill() and rowrelay.cancel_backfill()';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -17763,6 +17773,12 @@ select t.name as target,
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
+         (select format('%s may lack rows from before, because its backfill ended (%s) -- run: %s%s',
+                        (array_agg(b.relation_name order by b.relation_name))[1],
+                        (array_agg(b.note order by b.relation_name))[1],
+                        (array_agg(b.start_again order by b.relation_name))[1],
+                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
+            from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,
