@@ -14,7 +14,8 @@ const char *author_one_of(struct author *author, const char *const *words, int c
 }
 
 int author_table(struct author *author) {
-  return roll(&author->dice, TABLES);
+  bool is_favourite = author->favourite != 0 && author_chance(author, 70);
+  return is_favourite ? author->favourite : roll(&author->dice, TABLES);
 }
 
 void author_add(struct author *author, const char *format, ...) {

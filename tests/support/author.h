@@ -34,12 +34,14 @@ struct author {
   int trigger_count;
   bool is_open[2]; /* a transaction of the first session, and of the other */
   bool is_prepared;
+  int favourite; /* a table that is written to more often than others, or 0 */
 };
 
 bool author_chance(struct author *author, int percent);
 const char *author_one_of(struct author *author, const char *const *words, int count);
 #define ONE_OF(author, ...)                                                                                            \
   author_one_of(author, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+/* One of the tables. */
 int author_table(struct author *author);
 
 /* Adds a statement to the story. */

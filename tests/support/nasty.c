@@ -196,7 +196,8 @@ static void add_trigger(struct author *author, int number_of_it) {
   bool by_row = firing == ROW || firing == LAST;
   bool before = (firing == ROW || firing == STATEMENT) && author_chance(author, 50);
   const char *near = firing == STATEMENT ? "" : "num";
-  const char *event = ONE_OF(author, "insert", "update", "delete", "insert or update", "insert or update or delete");
+  const char *event = ONE_OF(author, "insert", "update", "delete", "insert or update", "insert or update",
+                             "insert or update or delete", "insert or update or delete");
   const char *referencing = "";
   char table[40];
   char body[LONG + 100];
@@ -213,6 +214,7 @@ static void add_trigger(struct author *author, int number_of_it) {
   } else if (author_chance(author, 20)) {
     event = "truncate";
   }
+  author->favourite = t;
   write_nested(author, near, body, sizeof body);
   if (author_chance(author, 25))
     write_nested(author, near, more, sizeof more);
@@ -349,7 +351,7 @@ static void add_ends(struct author *author) {
 }
 
 static void add_deeds(struct author *author, bool is_altered) {
-  int count = (is_altered ? 10 : 6) + roll(&author->dice, 8) + (author->story->is_shared ? 8 : 0);
+  int count = (is_altered ? 16 : 12) + roll(&author->dice, 8) + (author->story->is_shared ? 8 : 0);
   for (int i = 0; i < count; i++) {
     bool is_others = author->story->is_shared && author_chance(author, author->is_open[0] ? 60 : 25);
     author->voice = is_others ? NASTY_OTHER : "";
@@ -391,13 +393,14 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
   for (int t = 1; t <= TABLES; t++)
     author_add(&author, "insert into nasty.t%d (id, g, n) select %s, 1 + i %% 2, i from generate_series(1, %d) as i", t,
                as_id(&author, t, "i"), roll(&author.dice, 6));
+  author.favourite = author_table(&author);
   for (int f = 1; f <= FUNCTIONS; f++)
     add_function(&author, f);
   for (int t = 1; t <= TABLES; t++)
     if (author_chance(&author, 70))
       add_view(&author, t);
   add_procedure(&author);
-  int triggers = 1 + roll(&author.dice, 4);
+  int triggers = 2 + roll(&author.dice, 4);
   for (int g = 1; g <= triggers; g++)
     add_trigger(&author, g);
   if (author_chance(&author, 15))

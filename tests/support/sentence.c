@@ -63,7 +63,7 @@ static const char *number_near(struct author *author, const char *near) {
   static char texts[4][SHORT];
   static int next;
   next = (next + 1) % 4;
-  if (near[0] == '\0' || author_chance(author, 30))
+  if (near[0] == '\0' || author_chance(author, 15))
     snprintf(texts[next], SHORT, "%d", some_id(author));
   else
     snprintf(texts[next], SHORT, "%s %s", near, ONE_OF(author, "", "", "+ 1", "- 1"));
@@ -93,7 +93,7 @@ static const char *number(struct author *author, const char *near) {
   static char text[4][SHORT + 16];
   static int next;
   next = (next + 1) % 4;
-  if (author_chance(author, 15))
+  if (author_chance(author, 25))
     snprintf(text[next], sizeof text[next], "nasty.f%d(%s)", roll(&author->dice, FUNCTIONS), near);
   else
     snprintf(text[next], sizeof text[next], "%d", roll(&author->dice, 5));
@@ -213,8 +213,11 @@ static void write_update(struct author *author, const char *table, int t, const 
     snprintf(set, sizeof set, "n = coalesce(n, 0) + %d", roll(&author->dice, 3) - 2);
     break;
   }
-  switch (roll(&author->dice, 4)) {
+  /* a statement that sets off others writes to several rows, if it can */
+  switch (roll(&author->dice, near[0] == '\0' ? 6 : 4)) {
   case 1:
+  case 5:
+  case 6:
     where[0] = '\0';
     break;
   case 2:
