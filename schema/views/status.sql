@@ -71,9 +71,13 @@ select t.name as target,
   -- counted up to a million: status is read often, and beyond that the number does not matter
   cross join lateral (
     select count(*) as n
-      from (select from generate_series(-1, t.lanes - 1) as n
-              join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n)
-             where q.change_id > settled.up_to limit 1000000) as q) as backlog
+      from (select
+              from generate_series(-1, t.lanes - 1) as n
+              -- lane by lane: a join could read the whole queue for each target
+              cross join lateral (select from rowrelay.queue q
+                                   where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
+                                  offset 0) as q
+             limit 1000000) as q) as backlog
   left join lateral (
     select q.change_id as id, q.day
       from generate_series(-1, t.lanes - 1) as n

@@ -16,8 +16,10 @@ begin
     select q.change_id, q.day, row_number() over () as n
       from rowrelay.target t
       cross join generate_series(-1, t.lanes - 1) as l(n)
-      join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, l.n)
-     where t.id = document_id and q.change_id <= up_to
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q
+                           where q.lane = rowrelay.lane_number(t.id, l.n)
+                             and q.change_id <= documents_waiting.up_to offset 0) as q
+     where t.id = document_id
   )
   select (select count(*) from piece),
          coalesce(sum(case h.op when 'r' then json_array_length(h.new_row) else 0 end), 0)

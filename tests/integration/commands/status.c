@@ -76,6 +76,30 @@ Test(status, what_waits_is_counted_and_the_oldest_has_an_age) {
   fixture_end(&f);
 }
 
+/* What PostgreSQL reads of the queue for view status: rows of all its scans, each as often as it is run. */
+static const char READ_OF_QUEUE[] =
+    "create function pg_temp.read_of_queue() returns bigint language plpgsql as $$ declare all_of_it json; begin "
+    "execute 'explain (analyze, verbose, format json) select target, backlog, oldest_pending from rowrelay.status' "
+    "into "
+    "all_of_it; return (with recursive node(plan) as (select all_of_it #> '{0,Plan}' union all select child from node "
+    "cross join lateral json_array_elements(node.plan -> 'Plans') as child) "
+    "select sum((n.plan ->> 'Actual Rows')::numeric * (n.plan ->> 'Actual Loops')::numeric) from node n "
+    "where n.plan ->> 'Relation Name' = 'queue'); end $$";
+
+Test(status, a_backlog_is_read_once_however_many_targets_there_are) {
+  struct fixture f;
+  fixture_begin(&f, "status_backlog");
+  sql(f.at_source, "create table item (id int primary key); "
+                   "select rowrelay.add_target('t' || g, 'file:/dev/null') from generate_series(1, 50) g; "
+                   "select rowrelay.capture_table('item', target => 't1'); "
+                   "insert into item select generate_series(1, 20000); analyze rowrelay.queue");
+  sql(f.at_source, "%s", READ_OF_QUEUE);
+  /* About so: rows of a scan are an average. */
+  int64_t read = ask_number(f.at_source, "select pg_temp.read_of_queue()");
+  cr_assert(read > 10000 && read < 60000, "%ld rows", (long)read);
+  fixture_end(&f);
+}
+
 Test(status, what_the_log_takes_is_shown_and_how_long_it_is_kept) {
   struct fixture f;
   begin(&f, "status_log");

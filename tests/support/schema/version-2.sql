@@ -11035,10 +11035,14 @@ $$;
 create or replace function rowrelay.backlog(target rowrelay.target, at_most bigint) returns bigint
 language sql volatile as $$
   select count(*)
-    from (select from generate_series(-1, target.lanes - 1) as n
-            join rowrelay.queue q on q.lane = rowrelay.lane_number(target.id, n)
-           -- skips dead rows that VACUUM has not removed yet
-           where q.change_id > coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
+    from (select
+            from (select coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
+                         as up_to) as settled
+            cross join generate_series(-1, target.lanes - 1) as n
+            -- skips dead rows that VACUUM has not removed yet
+            cross join lateral (select from rowrelay.queue q
+                                 where q.lane = rowrelay.lane_number(backlog.target.id, n)
+                                   and q.change_id > settled.up_to offset 0) as q
            limit at_most) as q
 $$;
 -- Purpose:    returns what rowrelay.value_text() has to know of a type: the built-in types that it is made of, and how.
@@ -13443,8 +13447,10 @@ begin
     select q.change_id, q.day, row_number() over () as n
       from rowrelay.target t
       cross join generate_series(-1, t.lanes - 1) as l(n)
-      join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, l.n)
-     where t.id = document_id and q.change_id <= up_to
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q
+                           where q.lane = rowrelay.lane_number(t.id, l.n)
+                             and q.change_id <= documents_waiting.up_to offset 0) as q
+     where t.id = document_id
   )
   select (select count(*) from piece),
          coalesce(sum(case h.op when 'r' then json_array_length(h.new_row) else 0 end), 0)
@@ -17792,9 +17798,13 @@ select t.name as target,
   -- counted up to a million: status is read often, and beyond that the number does not matter
   cross join lateral (
     select count(*) as n
-      from (select from generate_series(-1, t.lanes - 1) as n
-              join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n)
-             where q.change_id > settled.up_to limit 1000000) as q) as backlog
+      from (select
+              from generate_series(-1, t.lanes - 1) as n
+              -- lane by lane: a join could read the whole queue for each target
+              cross join lateral (select from rowrelay.queue q
+                                   where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
+                                  offset 0) as q
+             limit 1000000) as q) as backlog
   left join lateral (
     select q.change_id as id, q.day
       from generate_series(-1, t.lanes - 1) as n
