@@ -221,6 +221,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/may_look.sql
 \ir ../triggers/log_row.sql
 \ir ../triggers/change_timezone.sql
+\ir ../triggers/timezone_condition.sql
 \ir ../triggers/restore_timezone.sql
 \ir ../triggers/raise_altered.sql
 \ir ../triggers/key_and_hash_query.sql
@@ -318,6 +319,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/detach_triggers.sql
 \ir ../triggers/filter_state.sql
 \ir ../triggers/drop_left_over.sql
+\ir ../triggers/new_partitions.sql
+\ir ../triggers/truncated_partitions.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql

@@ -1,6 +1,6 @@
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log).
+--             (rowrelay.begin_log). It warns of new partitions that may have been truncated before.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -17,6 +17,8 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  newcomers  regclass[] := rowrelay.new_partitions(capture);
+  truncated  text;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
   anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
@@ -39,6 +41,7 @@ begin
     perform rowrelay.detach_triggers(capture);
   end if;
   made := coalesce(cardinality(statements), 0);
+  truncated := rowrelay.truncated_partitions(newcomers);
   foreach statement in array coalesce(statements, '{}') loop
     begin
       execute statement;
@@ -62,6 +65,10 @@ begin
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
+      using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
+  end if;
+  if truncated is not null then
+    raise warning 'partition %', truncated
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;

@@ -93,6 +93,7 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
+           rowrelay.timezone_condition(relation, key_columns || lane_columns),
            'not (' || rowrelay.foreign_table(capture) || ')'),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone

@@ -61,6 +61,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)

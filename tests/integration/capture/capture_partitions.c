@@ -515,3 +515,28 @@ Test(capture_partitions, what_other_triggers_write_before_a_truncate_is_gone_and
   cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ') from t"), "200");
   fixture_end(&f);
 }
+
+/* PostgreSQL makes row triggers for it at once, and none for TRUNCATE. */
+Test(capture_partitions, a_new_partition_that_was_truncated_before_it_had_triggers_is_told_of) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "parts_cut",
+                 "create table t (id int primary key) partition by range (id);"
+                 "create table t_1 partition of t for values from (0) to (10)");
+  mirrored_capture(&f, "t");
+  sql(f.at_source, "truncate t_1; create table t_2 partition of t for values from (10) to (20);"
+                   "create table t_3 partition of t for values from (20) to (30);"
+                   "insert into t values (11), (21)");
+  sql(f.at_source, "truncate t_3");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "t", NULL), 0);
+  cr_expect(strstr(errors, "partition t_3 may have been truncated") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "verify w public.t --repair") != NULL, "%s", errors);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay(&f, NULL, NULL, "verify", "w", "t", "--repair", NULL);
+  mirrored_same(&f, "t");
+  sql(f.at_source, "truncate t_2");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "t", NULL), 0);
+  cr_expect(strstr(errors, "truncated") == NULL, "%s", errors);
+  mirrored_same(&f, "t");
+  fixture_end(&f);
+}

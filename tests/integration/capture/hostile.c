@@ -270,6 +270,44 @@ Test(hostile, settings_change_nothing_and_are_not_changed) {
   fixture_end(&f);
 }
 
+/* PostgreSQL does not read the name that it gives to such a time zone. */
+Test(hostile, a_time_zone_that_cannot_be_set_by_its_name_breaks_no_writer_and_stays) {
+  struct fixture f;
+  mirrored_begin(&f, "hostile_zone",
+                 "create table item (id int primary key, at timestamptz); create table full_item (like item including "
+                 "all); create table whole (like item including all); create table bare (at timestamptz, id int);"
+                 "create table timed (at timestamptz primary key, id int[])");
+  mirrored_capture(&f, "item");
+  mirrored_capture(&f, "bare");
+  mirrored_capture(&f, "timed");
+  rowrelay_ok(&f, "capture", "full_item", "--to", "w", "--create", "--before", NULL);
+  rowrelay_ok(&f, "capture", "whole", "--to", "w", "--create", "--per", "statement", NULL);
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "set time zone interval '-00:00:30'");
+  const char *const tables[] = {"item", "full_item", "whole", "bare", "timed"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    const char *t = tables[i];
+    const char *id = strcmp(t, "timed") == 0 ? "array[i]" : "i";
+    sql(session,
+        "begin; insert into %s (id, at) select %s, '2026-01-01'::timestamptz + i * interval '1 s' from "
+        "generate_series(1, 3) as i",
+        t, id);
+    sql(session,
+        "update %s set at = at + interval '1 min'; update %s set at = at + interval '1 day' where at < "
+        "'2026-01-01 00:01:02'",
+        t, t);
+    sql(session,
+        "delete from %s where at < '2026-01-01 00:01:03'; insert into %s (at) select '2027-01-01' where '%s' in "
+        "('bare', 'timed')",
+        t, t, t);
+    cr_assert_str_eq(ask(session, "show timezone"), "<-00:00:30>+00:00:30");
+    sql(session, "commit");
+    mirrored_same(&f, t);
+  }
+  PQfinish(session);
+  fixture_end(&f);
+}
+
 /* A column that was renamed since makes the trigger function fall back to what the catalogs say. */
 Test(hostile, nothing_changes_what_is_captured_the_slow_way_either) {
   struct fixture f;

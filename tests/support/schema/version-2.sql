@@ -4532,6 +4532,7 @@ declare
   -- tables in one call, chosen at random: they stay locked until it ends, and some may fail each time
   most constant integer := 500;
   n        bigint;
+  newcomers regclass[];
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
@@ -4648,12 +4649,15 @@ begin
       begin
         -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
+        newcomers := rowrelay.new_partitions(capture);
         n := rowrelay.attach_triggers(capture, false, '0 s');
         return next format('table %s: %s attached', capture.relation,
                            case n when 1 then '1 trigger' else n || ' triggers' end)
           || coalesce((select '; some had been dropped or disabled, and changes made meanwhile are not in its log: '
                               'rowrelay verify TARGET --repair copies those rows to a mirror'
-                         from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '');
+                         from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '')
+          || coalesce('; ' || rowrelay.truncated_partitions(newcomers) || ': '
+                      || rowrelay.verify_commands(capture.relation, true), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
                                      capture.relation, sqlerrm);
@@ -6272,6 +6276,15 @@ begin
   pinned := pg_catalog.set_config('timezone', 'UTC', true);
   return former;
 end
+$$;
+-- Purpose:    returns SQL for whether the session's time zone can be restored by its name. PostgreSQL does not read the
+--             name of one that was set as an interval with seconds; then only the guarded ways may change it.
+-- Parameters: relation; attribute numbers of columns whose text becomes key or lane
+-- Result:     a condition; null: nobody changes it for this table
+create or replace function rowrelay.timezone_condition(relation regclass, key_columns smallint[]) returns text
+language sql stable as $$
+  select 'pg_catalog.current_setting(''timezone'') operator(pg_catalog.!~~) ''%:%:%'''
+    from rowrelay.pinned_settings(relation, key_columns) as p where p.name = 'timezone'
 $$;
 -- Purpose:    undoes rowrelay.change_timezone()
 -- Parameters: former: its result, null when the time zone was not changed
@@ -8138,6 +8151,7 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
+           rowrelay.timezone_condition(relation, key_columns || lane_columns),
            'not (' || rowrelay.foreign_table(capture) || ')'),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
@@ -8804,6 +8818,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)
@@ -9851,9 +9866,34 @@ begin
   end loop;
 end
 $$;
+-- Purpose:    returns partitions that came after their table was captured. They have row triggers, which PostgreSQL
+--             makes at once, and none for TRUNCATE.
+-- Parameters: capture
+create or replace function rowrelay.new_partitions(capture rowrelay.capture) returns regclass[]
+language sql stable as $$
+  with lacking(relation) as (
+    select w.relation from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), false, false) as w
+     where w.name = '!rowrelay_truncate'
+  )
+  select coalesce(array_agg(l.relation) filter (where c.relispartition), '{}')
+    from lacking l join pg_class c on c.oid = l.relation
+  having bool_and(l.relation <> capture.relation)
+$$;
+-- Purpose:    tells of new partitions that may have been truncated before they had triggers for that, because their
+--             file is not their first one: a mirror may have rows that are gone
+-- Parameters: partitions (rowrelay.new_partitions)
+-- Result:     a sentence; null: there is none
+create or replace function rowrelay.truncated_partitions(partitions regclass[]) returns text
+language sql stable as $$
+  select format('%s may have been truncated before it had triggers for that',
+                string_agg(c.oid::regclass::text, ', ' order by c.oid))
+    from pg_class c
+   where c.oid = any (partitions::oid[]) and pg_relation_filenode(c.oid) <> c.oid
+  having count(*) > 0
+$$;
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log).
+--             (rowrelay.begin_log). It warns of new partitions that may have been truncated before.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -9870,6 +9910,8 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  newcomers  regclass[] := rowrelay.new_partitions(capture);
+  truncated  text;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
   anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
@@ -9892,6 +9934,7 @@ begin
     perform rowrelay.detach_triggers(capture);
   end if;
   made := coalesce(cardinality(statements), 0);
+  truncated := rowrelay.truncated_partitions(newcomers);
   foreach statement in array coalesce(statements, '{}') loop
     begin
       execute statement;
@@ -9915,6 +9958,10 @@ begin
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
+      using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
+  end if;
+  if truncated is not null then
+    raise warning 'partition %', truncated
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;
