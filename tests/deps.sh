@@ -11,11 +11,12 @@ has() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ]; }
 has_header() { [ -e "/usr/include/$1" ]; }
 has_library() { has pkg-config && pkg-config --exists "$1"; }
 has_server() { has initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
-newest_server() { # "all", of which Debian has one, while there is none
+newest_server() { # "all" while there is none
   newest=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 2>/dev/null | sed 's,.*/,,' | sort -n | tail -n 1)
   echo "${newest:-all}"
 }
 has_server_headers() { [ -e "/usr/include/postgresql/$(newest_server)/server/postgres.h" ]; }
+has_checker() { ls "/usr/share/postgresql/$(newest_server)/extension/plpgsql_check.control" >/dev/null 2>&1; }
 has_faketime() { ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1; }
 has_compose() { has docker-compose || docker compose version >/dev/null 2>&1; }
 has_browser_or_no_driver() { has chromium || ! has npm; }
@@ -64,6 +65,7 @@ look_for_what_tests_want() {
   needs docker-compose has_compose
   needs systemd has systemd-analyze
   needs "postgresql-server-dev-$(newest_server)" has_server_headers
+  needs "postgresql-$(newest_server)-plpgsql-check" has_checker
   needs groff has groff
   needs clang-format has clang-format
   needs clang-tidy has clang-tidy
@@ -106,6 +108,10 @@ install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-insta
 echo "installing$needed$wanted"
 $as_root apt-get -q update || true # what is known already may do
 [ -z "$needed" ] || install "$needed" || { say_what_to_do "apt-get failed" "$needed"; exit 1; }
+if [ -n "$wanted" ]; then # for the server that has just been installed
+  look_for_what_tests_want
+  wanted=$missing
+fi
 [ -z "$wanted" ] || install "$wanted" || for package in $wanted; do install "$package" || true; done
 
 look_for_what_tests_want

@@ -13,6 +13,7 @@ declare
   b          rowrelay.backfill;
   capture    rowrelay.capture;
   flag       text;
+  waited_for text[];
 begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
@@ -55,6 +56,7 @@ begin
 exception when lock_not_available then
   switched := false;
   note := 'waits for a moment without writers to the table';
-  update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+  waited_for := rowrelay.backfill_writers(capture);
+  update rowrelay.backfill k set waits_for = waited_for where k.id = backfill_id;
 end
 $$;

@@ -228,6 +228,32 @@ Test(copy, it_gives_way_to_who_wants_the_table_for_himself) {
   fixture_end(&f);
 }
 
+/* As VACUUM and ANALYZE do: nobody writes, and yet the lock against writers cannot be had. */
+Test(copy, it_waits_for_a_lock_that_is_not_a_writer_s_at_its_beginning_and_at_its_end) {
+  struct fixture f;
+  begin(&f, "copy_vacuumed", 2000);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table note in share update exclusive mode");
+  pid_t backfill = fixture_start(&f, "backfill", "note", "--to", "w", "--rate", "500", NULL);
+  wait_for_state(&f, "waiting");
+  sleep_seconds(2);
+  cr_expect_str_eq(states(&f), "waiting copy");
+  sql(holder, "commit");
+  wait_until_copied(&f, 200);
+  sql(holder, "begin; lock table note in share update exclusive mode");
+  wait_for_state(&f, "joining");
+  sleep_seconds(2);
+  cr_expect_str_eq(states(&f), "joining copy");
+  sql(holder, "commit");
+  cr_assert_eq(wait_process(backfill, PATIENCE), 0);
+  cr_expect_str_eq(states(&f), "done copy");
+  mirrored_deliver(&f);
+  cr_equal(&f, "note");
+  nothing_is_left(&f);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
 /* ---- killed ---------------------------------------------------------------------------------------------------- */
 
 /* Kills it, and its blocked statements at the source. */

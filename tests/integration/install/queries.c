@@ -64,3 +64,26 @@ Test(queries, other_columns_than_expected_are_an_error) {
   source_close(source);
   fixture_end(&f);
 }
+
+/* Each statement is looked at, also those that run only when something goes wrong. */
+Test(queries, functions_name_no_column_that_is_not_there_or_could_be_a_variable) {
+  fixture_begin(&f, "queries_functions");
+  PGresult *created = PQexec(f.at_source, "create extension plpgsql_check");
+  bool is_there = PQresultStatus(created) == PGRES_COMMAND_OK;
+  PQclear(created);
+  if (is_there) {
+    sql(f.at_source, "create temp table makes_its_schema ()");
+    const char *functions = "from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql' ";
+    const char *ours = "where p.pronamespace = 'rowrelay'::regnamespace and p.prorettype <> 'trigger'::regtype";
+    cr_assert_gt(ask_number(f.at_source, "select count(*) %s %s", functions, ours), 200);
+    cr_expect_str_eq(ask(f.at_source,
+                         "select string_agg(format('%%s, line %%s: %%s', p.proname, c.lineno, c.message), '; ') "
+                         "%s cross join plpgsql_check_function_tb(p.oid, fatal_errors => false) as c %s "
+                         "and c.level = 'error' and c.sqlstate like '42%%' and c.message !~ 'pg_temp'",
+                         functions, ours),
+                     "");
+  }
+  fixture_end(&f);
+  if (!is_there)
+    cr_skip_test("extension plpgsql_check is not available");
+}

@@ -11920,6 +11920,7 @@ declare
   b          rowrelay.backfill;
   capture    rowrelay.capture;
   flag       text;
+  waited_for text[];
 begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
@@ -11962,7 +11963,8 @@ begin
 exception when lock_not_available then
   switched := false;
   note := 'waits for a moment without writers to the table';
-  update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+  waited_for := rowrelay.backfill_writers(capture);
+  update rowrelay.backfill k set waits_for = waited_for where k.id = backfill_id;
 end
 $$;
 -- Purpose:    returns the captures whose queued changes are older than a copy of the table: its own, and those from
@@ -12146,11 +12148,12 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set lock
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
   set jit = off as $$
 declare
-  b       rowrelay.backfill;
-  capture rowrelay.capture;
-  target  rowrelay.target;
-  room    integer;
-  writers record;
+  b          rowrelay.backfill;
+  capture    rowrelay.capture;
+  target     rowrelay.target;
+  room       integer;
+  writers    record;
+  waited_for text[];
 begin
   finished := false;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
@@ -12185,7 +12188,8 @@ begin
     perform rowrelay.make_trigger_function(b.capture);
   exception when lock_not_available then
     note := 'waits for a moment without writers to the table';
-    update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+    waited_for := rowrelay.backfill_writers(capture);
+    update rowrelay.backfill k set waits_for = waited_for where k.id = backfill_id;
     return;
   end;
   finished := true;
