@@ -48,10 +48,12 @@ mount_disk() { # SERVER
   mount -t tmpfs -o "size=4g,mode=700,uid=$(id -u postgres 2>/dev/null || id -u nobody)" none "$dir/$1/data"
 }
 
+# The library reads the file anew each second, not each time: it allocates memory for that, also in a signal's handler,
+# where PostgreSQL then crashes now and then.
 start_server() { # SERVER
   local clock=()
   if [[ -n $CLOCK_LIBRARY ]]; then
-    clock=("LD_PRELOAD=$CLOCK_LIBRARY" "FAKETIME_TIMESTAMP_FILE=$dir/clock.$1" FAKETIME_NO_CACHE=1
+    clock=("LD_PRELOAD=$CLOCK_LIBRARY" "FAKETIME_TIMESTAMP_FILE=$dir/clock.$1" FAKETIME_CACHE_DURATION=1
       FAKETIME_DONT_FAKE_MONOTONIC=1)
   fi
   env "${clock[@]}" "$pg" start "$dir/$1" max_connections=130 max_prepared_transactions=20 shared_buffers=64MB \

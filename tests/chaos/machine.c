@@ -47,7 +47,7 @@ void machine_wear_clock(const struct stage *stage, const char *name) {
     return;
   setenv("LD_PRELOAD", getenv("CLOCK_LIBRARY"), 1);
   setenv("FAKETIME_TIMESTAMP_FILE", path, 1);
-  setenv("FAKETIME_NO_CACHE", "1", 1);
+  setenv("FAKETIME_CACHE_DURATION", "1", 1);
   setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1", 1);
 }
 

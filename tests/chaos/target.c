@@ -266,7 +266,12 @@ bool targets_drain(const struct stage *stage, double seconds) {
   int64_t left = INT64_MAX;
   while (left > 0 && now() < moved + seconds) {
     int64_t count = count_pending(source);
-    if (count < left) {
+    if (count < 0) {
+      say("the source went away: %s", PQerrorMessage(source));
+      PQfinish(source);
+      pause_for(1);
+      source = stage_connect(stage, "source", "work");
+    } else if (count < left) {
       left = count;
       moved = now();
     }
