@@ -28,6 +28,7 @@
 #include "process/telemetry.h"
 #include "queries.h"
 #include "source/settings.h"
+#include "targets/loss.h"
 #include "targets/target.h"
 
 /* Milliseconds between repetitions. */
@@ -315,6 +316,16 @@ static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
   return ok;
 }
 
+/* What somebody should do something about, and would not know of. */
+static bool note_losses(struct supervisor *supervisor, struct error *error) {
+  struct loss loss;
+  while (loss_take(&loss))
+    if (!source_run(supervisor->source, &QUERY_target_lost, VALUES(number(loss.target).text, loss.what, loss.helps),
+                    NULL, error))
+      return false;
+  return true;
+}
+
 static bool store_floors(struct supervisor *supervisor, struct error *error) {
   for (size_t i = 0; i < supervisor->served_count; i++) {
     struct worker_pool *pool = &supervisor->served[i]->pool;
@@ -422,6 +433,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
     return false;
   bool unfinished;
   if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !poll_backfills(supervisor, &unfinished, error))
+    return false;
+  if (!note_losses(supervisor, error))
     return false;
   if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !send_heartbeat(supervisor, error))
     return false;

@@ -1,12 +1,15 @@
 #include "targets/loss.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/shell.h"
+#include "common/text.h"
 
 /* Of two places with one slot, the later one is remembered. */
 #define SLOTS 1024
@@ -18,6 +21,10 @@ struct place {
   uint64_t hash;
   int64_t position;
 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct loss losses[TARGETS];                      /* that nobody has taken yet; more are only logged */
+static size_t loss_count;
 
 static _Thread_local struct place places[SLOTS];
 static _Atomic int64_t warned_at[TARGETS]; /* clock_now(); 0: never */
@@ -47,6 +54,23 @@ static void warn(const struct settings *settings, const char *name, int64_t befo
   error_hint(&error, "what was delivered before does not come again by itself: rowrelay replay %s --since TIME",
              shell_quote(&word, settings->name));
   log_failure(LOG_LEVEL_WARNING, &error, "target %s", settings->name);
+  pthread_mutex_lock(&lock);
+  if (loss_count < TARGETS) {
+    struct loss *loss = &losses[loss_count++];
+    loss->target = settings->target;
+    text_print(loss->what, sizeof loss->what, "%s", error.message);
+    text_print(loss->helps, sizeof loss->helps, "%s", error.hint);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+bool loss_take(struct loss *loss) {
+  pthread_mutex_lock(&lock);
+  bool any = loss_count > 0;
+  if (any)
+    *loss = losses[--loss_count];
+  pthread_mutex_unlock(&lock);
+  return any;
 }
 
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position) {

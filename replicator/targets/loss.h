@@ -5,6 +5,7 @@
 #ifndef ROWRELAY_TARGETS_LOSS_H
 #define ROWRELAY_TARGETS_LOSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "source/settings.h"
@@ -15,5 +16,14 @@
  * process does not live to see is not noticed.
  */
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position);
+
+struct loss {
+  int target;
+  char what[512];
+  char helps[512];
+};
+
+/* Gives one that was noticed since, so that it can be told to who does not read the log; false: there is none. */
+bool loss_take(struct loss *loss);
 
 #endif

@@ -169,8 +169,16 @@ void streams_tell_of_loss(struct fixture *f, void (*befall)(struct fixture *fixt
   wait_until_nothing_waits(f, 60);
   wait_until_says(process, "target w: the server has lost what it had: ", 10);
   wait_until_says(process, "rowrelay replay w --since TIME", 10);
+  wait_until(f->at_source, "t", 10,
+             "select note like 'at 20%% the server has lost what it had: %%rowrelay replay w --since TIME' "
+             "from rowrelay.status");
+  const char *said;
+  cr_assert(rowrelay(f, &said, NULL, "doctor", NULL) <= 1);
+  cr_assert_not_null(strstr(said, "warn  target w — at 20"), "%s", said);
   sql(f->at_source, "update item set name = 'y'");
+  rowrelay_ok(f, "replay", "w", "--since", "yesterday", NULL);
   wait_until_empty(f, 60);
+  cr_assert_str_eq(ask(f->at_source, "select note from rowrelay.status"), "");
   const char *first = strstr(process_log(process), "has lost what it had");
   cr_assert(strstr(first + 1, "has lost what it had") == NULL, "%s", process_log(process));
   cr_assert_eq(stop_process(process, SIGTERM), 0);

@@ -18,7 +18,8 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
       from rowrelay.targets t where t.state in ('halted', 'paused')
     union all
     select 3, 'warn', 'target ' || s.target, null, s.note, 'rowrelay status'
-      from rowrelay.status s where s.state = 'failing' or s.note like '% waits since %'
+      from rowrelay.status s
+     where s.state = 'failing' or s.note like '% waits since %' or s.note like '%has lost what it had%'
     union all
     select 3, 'warn', 'backfill', json_agg(b.relation_name order by b.relation_name),
            format('rows from before may be missing at %s, because it ended: %s', b.target, b.note), min(b.start_again)

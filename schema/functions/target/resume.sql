@@ -13,7 +13,7 @@ begin
   update rowrelay.target t
      set state = 'running', reason = null, version = t.version + 1
    where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))
-     and t.state <> 'running' and t.dropped_at is null;
+     and (t.state <> 'running' or t.reason is not null) and t.dropped_at is null;
   perform rowrelay.ring_doorbell();
 end
 $$;

@@ -167,7 +167,7 @@ Test(redis, a_server_that_was_emptied_is_told_of) {
   begin_server(false);
   begin_at(&f, "redis_lost", NULL);
   streams_tell_of_loss(&f, let_an_empty_server_take_over);
-  cr_assert_str_eq(cli("XLEN redis_lost.public.item"), "200");
+  cr_assert_str_eq(cli("XLEN redis_lost.public.item"), "500");
   fixture_end(&f);
 }
 

@@ -841,6 +841,7 @@ insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration');
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
                                                   'none does';
+comment on column rowrelay.target.reason is 'why it is halted; of a running one, that its server has lost what it had';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 
@@ -3140,7 +3141,7 @@ begin
   update rowrelay.target t
      set state = 'running', reason = null, version = t.version + 1
    where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))
-     and t.state <> 'running' and t.dropped_at is null;
+     and (t.state <> 'running' or t.reason is not null) and t.dropped_at is null;
   perform rowrelay.ring_doorbell();
 end
 $$;
@@ -14094,6 +14095,8 @@ begin
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
   end if;
+  -- that its server has lost what it had
+  update rowrelay.target t set reason = null where t.id = goes_to.id and t.state = 'running' and t.reason is not null;
   return queued;
 end
 $$;
