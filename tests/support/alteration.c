@@ -1,6 +1,7 @@
 #include "alteration.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define FILLED 160
 
@@ -18,7 +19,12 @@ static const char *fill(const char *words, int number) {
 }
 
 static void add_extra(struct author *author, int t, const char *type) {
+  static const char *const NUMBERS[] = {"int", "bigint", "numeric", "text"};
   author->extra[t] = ++author->extras;
+  author->has_number[t] = false;
+  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
+    if (strncmp(type, NUMBERS[i], strlen(NUMBERS[i])) == 0 && strpbrk(type, "[{") == NULL)
+      author->has_number[t] = true;
   author_add(author, "alter table nasty.t%d add column e%d %s", t, author->extra[t], type);
 }
 
@@ -64,7 +70,9 @@ static void add_column_alteration(struct author *author, int t) {
     break;
   case 3:
     author_add(author, "alter table nasty.t%d alter column e%d drop default, alter column e%d type %s", t, e, e,
-               fill(ONE_OF(author, "bigint using e#::bigint", "text", "numeric using e#::numeric + 1"), e));
+               author->has_number[t]
+                   ? fill(ONE_OF(author, "bigint using e#::bigint", "text", "numeric using e#::numeric + 1"), e)
+                   : "text");
     break;
   default:
     author_add(author, "alter table nasty.t%d %s", t,

@@ -26,8 +26,9 @@ struct author {
   enum type types[TABLES + 1];
   bool has_domain[TABLES + 1]; /* its ids are of a domain over int */
   /* As far as the author knows: what fails, or is rolled back, is not noticed. */
-  int extra[TABLES + 1]; /* table t has a column e7 for which nobody depends on it, if this is 7 */
-  int extras;            /* so many had been made: no name is used twice */
+  int extra[TABLES + 1];       /* table t has a column e7 for which nobody depends on it, if this is 7 */
+  bool has_number[TABLES + 1]; /* the values of that column are numbers, whatever its type is */
+  int extras;                  /* so many had been made: no name is used twice */
   bool has_view[TABLES + 1];
   bool has_late_child[TABLES + 1];
   char triggers[MOST_TRIGGERS][2][NAME]; /* table, name */

@@ -280,14 +280,15 @@ static void add_view(struct author *author, int t) {
 
 /* What a session may do within its transaction. */
 static void add_step(struct author *author) {
-  author_add(author, "%s",
-             ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
-                    "select from nasty.t2 where n < 4 for no key update", "select from nasty.t1 for key share",
-                    "select from nasty.t3 for share", "set constraints all immediate", "set constraints all deferred",
-                    "release a", "set local session_replication_role = replica",
-                    "set local session_replication_role = origin",
-                    "declare c cursor for select * from nasty.t1 for update", "fetch 2 from c",
-                    "update nasty.t1 set n = n + 1 where current of c", "delete from nasty.t1 where current of c"));
+  author_add(
+      author, "%s",
+      ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
+             "select from nasty.t2 where n < 4 for no key update", "select from nasty.t1 for key share",
+             "select from nasty.t3 for share", "set constraints all immediate", "set constraints all deferred",
+             "release a", "set local session_replication_role = replica", "set local session_replication_role = origin",
+             "declare c cursor for select * from nasty.t1 for update; fetch 2 from c; "
+             "update nasty.t1 set n = n + 1 where current of c",
+             "declare c cursor for select * from nasty.t2; fetch 1 from c; delete from nasty.t2 where current of c"));
 }
 
 static void add_end(struct author *author) {
@@ -315,6 +316,8 @@ static void add_deed(struct author *author, bool is_altered) {
     author_add(author, "begin%s",
                ONE_OF(author, "", "", " isolation level repeatable read", " isolation level serializable"));
     *is_open = true;
+    if (author_chance(author, 50))
+      author_add(author, "savepoint a");
   } else if (*is_open && author_chance(author, author->story->is_shared ? 20 : 30)) {
     add_end(author);
     *is_open = false;
@@ -326,7 +329,8 @@ static void add_deed(struct author *author, bool is_altered) {
     author_add(author, "truncate %s%s%s", ONE_OF(author, "", "", "only "), one,
                ONE_OF(author, "", " cascade", ", nasty.t2"));
   } else if (author_chance(author, 4)) {
-    author_add(author, "call nasty.p()");
+    author_add(author, "%s",
+               is_altered && author_chance(author, 50) ? "select from rowrelay.maintain()" : "call nasty.p()");
   } else if (is_altered && !is_other && author_chance(author, 35)) {
     alteration_add(author);
   } else {
