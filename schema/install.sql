@@ -458,6 +458,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/is_whole_row.sql
 \ir functions/redaction/check_not_redacted.sql
 \ir functions/undo/check_undoable.sql
+\ir functions/undo/check_not_shared.sql
 \ir functions/undo/undo_rows.sql
 \ir functions/row/is_same_row.sql
 \ir functions/undo/undo_steps.sql

@@ -17,6 +17,7 @@ begin
   select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
   return n is null or n > 1 or (n = 1) is not distinct from is_deleted
     or exists (select from rowrelay.change h
-                where h.id > change_id and h.capture = capture_id and h.key = is_undecided.key and h.op <> 'r');
+                where h.id > change_id and h.capture = capture_id and h.op <> 'r'
+                  and h.key = any (rowrelay.spellings(array[capture_id], array[is_undecided.key])));
 end
 $$;

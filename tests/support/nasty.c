@@ -121,10 +121,13 @@ static void add_reference(struct author *author, int t) {
 }
 
 static void add_capture(struct author *author, int t) {
-  const char *key = author->kinds[t] == PARTS   ? ", key => '{id}'"
-                    : author_chance(author, 90) ? ""
-                    : author->kinds[t] == PAIR  ? ", key => '{id,g}'"
-                                                : ", key => '{}'";
+  const char *key = author->kinds[t] == PARTS ? ", key => '{id}'"
+                    : author->kinds[t] == PARENT && author->story->is_shared
+                        /* two sessions do not see that they give rows of table and child the same key */
+                        ? ", key => '{}'"
+                        : author_chance(author, 90)  ? ""
+                          : author->kinds[t] == PAIR ? ", key => '{id,g}'"
+                                                     : ", key => '{}'";
   const char *lane = author_chance(author, 25)
                          ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
                          : "";

@@ -81,13 +81,18 @@ static const char *const REPLAY =
     "%s as new', "
     "    replay.shown(c), coalesce(rowrelay.filter_condition(c), 'true'), "
     "    rowrelay.key_expression(c.relation, rowrelay.live_key(c), 'new'), c.relation) using c; end $$;"
-    /* Where one row is left, a mirror has it, unless what came last was the delete of another one with its key. */
+    /*
+     * Where one row is left, a mirror has it, unless what came last was the delete of another one with its key, or was
+     * listed itself: in an older snapshot both rows are there.
+     */
     "create function replay.settle(c rowrelay.capture) returns void language sql as $$"
     "  with held as (select h.key, count(*) as n from replay.held(c) as h where h.is_kept group by h.key)"
     "  delete from replay.doubled d where d.capture = c.id"
-    "     and coalesce((select h.n from held h where h.key = d.key), 0) = case "
-    "         when (select x.op from rowrelay.change x where x.capture = c.id and replay.key_of(c, x.key) = d.key"
-    "                 and x.op <> 'r' order by x.id desc limit 1) = 'd' then 0 else 1 end $$;"
+    "     and coalesce((select h.n from held h where h.key = d.key), 0) = "
+    "         (select case when x.op = 'd' then 0 when x.caveat ->> 'problem' is null then 1 end from rowrelay.change "
+    "x "
+    "           where x.capture = c.id and replay.key_of(c, x.key) = d.key and x.op <> 'r' order by x.id desc limit 1) "
+    "$$;"
     "create function replay.compare(c rowrelay.capture) returns text language sql as $$"
     "  with held as (select h.image from replay.held(c) as h where h.is_kept and not exists "
     "                (select from replay.doubled d where d.capture = c.id and d.key = h.key)),"

@@ -3,8 +3,8 @@
 --             partition, is captured so.
 -- Parameters: changes of one transaction
 -- Result:     steps; none for what changed no row (snapshots, barriers, refreshed documents)
--- Errors:     a change of a row that its statement wrote several times; see rowrelay.check_undoable() and
---             rowrelay.undo_rows()
+-- Errors:     a change of a row that its statement wrote several times; see rowrelay.check_undoable(),
+--             rowrelay.check_not_shared() and rowrelay.undo_rows()
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -49,6 +49,7 @@ begin
       end if;
     end if;
     perform rowrelay.check_undoable(change, capture);
+    perform rowrelay.check_not_shared(change, capture);
   end loop;
 
   for step in

@@ -385,6 +385,23 @@ Test(undo, leaves_everything_when_a_trigger_makes_something_else_of_it) {
   fixture_end(&f);
 }
 
+/* The log has one row for each key: the last one that was written, of whichever table. */
+Test(undo, is_refused_for_rows_of_a_table_and_its_children_that_share_a_key) {
+  struct fixture f;
+  begin(&f, "undo_shared",
+        "create table p (id int primary key, n int); create table c (primary key (id)) inherits (p);"
+        "select rowrelay.capture_table('p'); insert into p values (1, 1), (2, 2); insert into c values (1, 6), (3, 3);"
+        "update c set n = 7; update only p set n = n + 1");
+  sql(f.at_source, "update c set n = 8 where id = 1");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)"), "55000");
+  cr_assert(strstr(PQerrorMessage(f.at_source), "have the key 1, or had it") != NULL, "%s",
+            PQerrorMessage(f.at_source));
+  sql(f.at_source, "update p set n = 9 where id > 1");
+  sql(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(id, n), ' ' order by id, n) from p"), "12 18 23 37");
+  fixture_end(&f);
+}
+
 /* Such a row is known by its values alone, so they are counted. */
 Test(undo, notices_what_a_trigger_makes_of_a_row_without_a_key) {
   struct fixture f;

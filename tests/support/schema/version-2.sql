@@ -6715,7 +6715,8 @@ begin
   select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
   return n is null or n > 1 or (n = 1) is not distinct from is_deleted
     or exists (select from rowrelay.change h
-                where h.id > change_id and h.capture = capture_id and h.key = is_undecided.key and h.op <> 'r');
+                where h.id > change_id and h.capture = capture_id and h.op <> 'r'
+                  and h.key = any (rowrelay.spellings(array[capture_id], array[is_undecided.key])));
 end
 $$;
 -- Purpose:    records which change removed a row version that this transaction had made itself, in a table without a
@@ -15369,6 +15370,27 @@ begin
   perform rowrelay.check_not_redacted(change, capture);
 end
 $$;
+-- Purpose:    refuses a change of a row with whose key the log has another one, of the table or its inheritance children:
+--             it does not say which of them the change is of, nor which one its previous change was of
+-- Parameters: change; its capture
+-- Errors:     object_not_in_prerequisite_state
+create or replace function rowrelay.check_not_shared(change rowrelay.change, capture rowrelay.capture) returns void
+language plpgsql stable as $$
+begin
+  if change.key is null or not rowrelay.has_children(capture.relation) then
+    return;
+  end if;
+  if exists (select from rowrelay.readable_change h
+              where h.capture = change.capture and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
+                and h.caveat ->> 'problem' = rowrelay.shared_key()) then
+    raise exception 'change % cannot be undone: several rows of table % have the key %, or had it', change.id,
+                    capture.relation, change.key
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'They are in the table and its inheritance children, and the log does not tell them apart.',
+            hint = 'Correct the rows by hand.';
+  end if;
+end
+$$;
 -- Purpose:    returns what each change left of its row, and what the row was before: the image kept with the change,
 --             else that of the row's previous change
 -- Parameters: changes of one transaction that passed rowrelay.check_undoable()
@@ -15489,8 +15511,8 @@ $$;
 --             partition, is captured so.
 -- Parameters: changes of one transaction
 -- Result:     steps; none for what changed no row (snapshots, barriers, refreshed documents)
--- Errors:     a change of a row that its statement wrote several times; see rowrelay.check_undoable() and
---             rowrelay.undo_rows()
+-- Errors:     a change of a row that its statement wrote several times; see rowrelay.check_undoable(),
+--             rowrelay.check_not_shared() and rowrelay.undo_rows()
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15535,6 +15557,7 @@ begin
       end if;
     end if;
     perform rowrelay.check_undoable(change, capture);
+    perform rowrelay.check_not_shared(change, capture);
   end loop;
 
   for step in

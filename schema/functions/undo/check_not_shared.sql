@@ -1,0 +1,21 @@
+-- Purpose:    refuses a change of a row with whose key the log has another one, of the table or its inheritance children:
+--             it does not say which of them the change is of, nor which one its previous change was of
+-- Parameters: change; its capture
+-- Errors:     object_not_in_prerequisite_state
+create or replace function rowrelay.check_not_shared(change rowrelay.change, capture rowrelay.capture) returns void
+language plpgsql stable as $$
+begin
+  if change.key is null or not rowrelay.has_children(capture.relation) then
+    return;
+  end if;
+  if exists (select from rowrelay.readable_change h
+              where h.capture = change.capture and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
+                and h.caveat ->> 'problem' = rowrelay.shared_key()) then
+    raise exception 'change % cannot be undone: several rows of table % have the key %, or had it', change.id,
+                    capture.relation, change.key
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'They are in the table and its inheritance children, and the log does not tell them apart.',
+            hint = 'Correct the rows by hand.';
+  end if;
+end
+$$;
