@@ -49,7 +49,7 @@ named_tests() { # what these pages say shows something: tests, models, and bugs 
     done < <(grep -oE '\b[a-z_0-9]+::[a-z_0-9]+' "$page" | grep -v '^suite::test$' | sort -u)
     while read -r model name; do
       [[ -e tests/model/$model.pml ]] || { echo "$page: there is no model $model"; wrong=1; continue; }
-      [[ -z $name ]] || sed '/\*\//q' "tests/model/$model.pml" | grep -q -- "$name\b" ||
+      [[ -z $name ]] || grep -q -- "$name\b" <<<"$(sed '/\*\//q' "tests/model/$model.pml")" ||
         { echo "$page: model $model has no $name"; wrong=1; }
     done < <(grep -oE 'tests/model/[a-z]+\.pml`( `-D[A-Z_]+`)*' "$page" | tr -d '`' |
       awk '{ sub(/^tests\/model\//, ""); sub(/\.pml/, ""); if (NF == 1) print; for (i = 2; i <= NF; i++) print $1, $i }')

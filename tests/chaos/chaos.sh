@@ -102,7 +102,8 @@ for server in source target; do
   start_server "$server"
 done
 export STREAM=''
-if ldd "$program" | grep -q libhiredis && redis=$(tests/support/redis.sh start "$dir/redis" 2>>"$dir/start.log"); then
+libraries=$(ldd "$program") # not in a pipe to grep -q, which may end first
+if [[ $libraries == *libhiredis* ]] && redis=$(tests/support/redis.sh start "$dir/redis" 2>>"$dir/start.log"); then
   STREAM=redis://$redis/changes
 else
   echo 'chaos: without a stream: no Redis server can be had, or rowrelay was built without hiredis'
