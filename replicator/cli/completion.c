@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/names.h"
 
 /* Length of the first word of a command's name. */
 static size_t first_length(const struct command *command) {
@@ -152,7 +153,7 @@ static const char BASH_END[] = "  esac\n"
                                "    return 0\n"
                                "  fi\n"
                                "  if [[ \"$valued \" == *\" $prev \"* ]]; then\n"
-                               "    [[ \"$paths \" == *\" $prev \"* ]] || return 0\n"
+                               "    if [[ \"$paths \" != *\" $prev \"* ]]; then _rowrelay_names; return 0; fi\n"
                                "    files=yes\n"
                                "  elif [[ $cur == -* ]]; then\n"
                                "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
@@ -163,19 +164,24 @@ static const char BASH_END[] = "  esac\n"
                                "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
                                "  else\n"
                                "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+                               "    [[ -n $words ]] || _rowrelay_names\n"
                                "  fi\n"
                                "}\n"
                                "complete -F _rowrelay rowrelay\n";
 
 static void print_bash(FILE *stream) {
-  fputs("# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n"
-        "_rowrelay() {\n"
-        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files='' "
-        "offered='' values=''\n"
-        "  while ((i < COMP_CWORD)); do\n"
-        "    case ${COMP_WORDS[i]} in\n"
-        "      ",
-        stream);
+  fputs(
+      "# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n"
+      "_rowrelay_names() { # tables, targets or documents, whatever comes next\n"
+      "  mapfile -t COMPREPLY < <(rowrelay help --names \"$cur\" -- \"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null)\n"
+      "}\n"
+      "_rowrelay() {\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files='' "
+      "offered='' values=''\n"
+      "  while ((i < COMP_CWORD)); do\n"
+      "    case ${COMP_WORDS[i]} in\n"
+      "      ",
+      stream);
   print_names(stream, SHARED_OPTIONS, " | ", needs_value);
   fputs(") if [[ ${COMP_WORDS[i + 1]} == = ]]; then ((i += 3)); else ((i += 2)); fi ;;\n"
         "      help | -*) ((i += 1)) ;;\n"
@@ -246,7 +252,7 @@ static void print_zsh_option(FILE *stream, const struct option *option) {
       print_offer(stream, option->offer, ":\\");
       fputc('}', stream);
     } else {
-      fputs(is_path(option->value) ? ":_files" : ": ", stream);
+      fputs(is_path(option->value) ? ":_files" : names_has_option(option) ? ":_rowrelay_names" : ": ", stream);
     }
   }
   fputs("'\n", stream);
@@ -258,6 +264,8 @@ static void print_zsh_command(FILE *stream, const struct command *command) {
     print_zsh_option(stream, option);
   if (takes_paths(command))
     fputs("        '*:file:_files'\n", stream);
+  else if (names_has_arguments(command))
+    fputs("        '*:name:_rowrelay_names'\n", stream);
   if (command->offer != NULL) {
     fputs("        '*:argument:{compadd -S \"\" -- ", stream);
     print_offer(stream, command->offer, ":\\");
@@ -269,9 +277,12 @@ static void print_zsh_command(FILE *stream, const struct command *command) {
 static void print_zsh(FILE *stream) {
   fputs("#compdef rowrelay\n"
         "# Completes words of rowrelay in zsh; printed by: rowrelay help --completion zsh\n"
+        "_rowrelay_names() { # tables, targets or documents, whatever comes next\n"
+        "  compadd -- ${(f)\"$(rowrelay help --names \"$PREFIX\" -- \"${(@)typed}\" 2>/dev/null)\"}\n"
+        "}\n"
         "_rowrelay() {\n"
         "  local i=2 command=\n"
-        "  local -a commands specs\n"
+        "  local -a commands specs typed=(\"${(@)words[2,CURRENT-1]}\")\n"
         "  while (( i < CURRENT )); do\n"
         "    case $words[i] in\n"
         "      (",
@@ -354,6 +365,8 @@ static void print_fish_options(FILE *stream, const char *command, const struct o
       fputs(" -a '", stream);
       print_offer(stream, option->offer, "");
       fputc('\'', stream);
+    } else if (names_has_option(option)) {
+      fputs(" -a '(__rowrelay_names)'", stream);
     }
     fputs(" -d '", stream);
     print_quoted(stream, option->help, "\\", FISH_QUOTE);
@@ -389,6 +402,11 @@ static void print_fish(FILE *stream) {
         "  end\n"
         "  test \"$command\" = \"$argv[1]\"\n"
         "end\n"
+        "function __rowrelay_names --description 'Tables, targets or documents, whatever comes next'\n"
+        "  set -l words (commandline -opc)\n"
+        "  set -e words[1]\n"
+        "  rowrelay help --names (commandline -ct | string collect --allow-empty) -- $words 2>/dev/null\n"
+        "end\n"
         "complete -c rowrelay -f\n",
         stream);
   print_fish_options(stream, NULL, SHARED_OPTIONS);
@@ -399,6 +417,8 @@ static void print_fish(FILE *stream) {
     print_fish_options(stream, COMMANDS[i]->name, COMMANDS[i]->options);
     if (takes_paths(COMMANDS[i]))
       fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -F\n", COMMANDS[i]->name);
+    else if (names_has_arguments(COMMANDS[i]))
+      fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -a '(__rowrelay_names)'\n", COMMANDS[i]->name);
     if (COMMANDS[i]->offer != NULL) {
       fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -a '", COMMANDS[i]->name);
       print_offer(stream, COMMANDS[i]->offer, "");

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "cli/names.h"
 #include "targets/catalogue.h"
 
 #include <string.h>
@@ -38,6 +39,12 @@ static bool run(const struct options *given, struct error *error) {
     return completion_print(stdout, option_text(given, "completion"), error);
   if (option_given(given, "targets"))
     return print_catalogue(option_text(given, "targets"), error);
+  if (option_given(given, "names")) {
+    names_print(stdout, given->argument_count, given->arguments, option_text(given, "names"));
+    return true;
+  }
+  if (given->argument_count > 2)
+    return error_set(error, FAILURE_USAGE, "help: unexpected argument \"%s\"", given->arguments[2]);
   if (given->argument_count == 0) {
     command_print_summary(stdout);
     return true;
@@ -53,6 +60,9 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "manual", .value = "DIR", .help = "write the manual pages into this directory"},
     {.name = "completion", .value = "SHELL", .help = "print the completion script for bash, zsh or fish"},
+    {.name = "names",
+     .value = "BEGIN",
+     .help = "print the tables, targets or documents that begin so and fit behind the given words"},
     {.name = "targets",
      .value = "FORM",
      .help = "print target kinds and options: markdown, or for the schema sql-kinds or sql-options"},
@@ -63,7 +73,7 @@ const struct command COMMAND_help = {
     .name = "help",
     .summary = "show help for a command",
     .arguments = "[COMMAND]",
-    .most = 2,
+    .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
         "To complete commands in this bash session: eval \"$(rowrelay help --completion bash)\". \"make install\" and\n"

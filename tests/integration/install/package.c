@@ -146,7 +146,7 @@ static const char *bash_offers(const char *line) {
   char script[1024];
   snprintf(script, sizeof script,
            BEGIN "cat >$dir/try <<'END'\n"
-                 "source <(\"$ROWRELAY_BIN\" help --completion bash)\n"
+                 "source <(\"$ROWRELAY_BIN\" help --completion bash); rowrelay() { \"$ROWRELAY_BIN\" \"$@\"; }\n"
                  "line='%s'; read -ra COMP_WORDS <<<\"$line\"; [[ $line != *' ' ]] || COMP_WORDS+=('')\n"
                  "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _rowrelay; echo \"${COMPREPLY[*]}\"\n"
                  "END\n"
@@ -179,6 +179,41 @@ Test(package, fish_completes_the_same) {
                                "source $argv[1]; for line in \"rowrelay targ\" \"rowrelay help document re\" "
                                "\"rowrelay -d x run --wor\"; complete -C $line | cut -f 1; end' $dir/it"),
                    "target\nrebuild\n--workers\n");
+}
+
+Test(package, shells_complete_names_of_tables_targets_and_documents) {
+  struct fixture f;
+  fixture_begin(&f, "package_names");
+  sql(f.at_source,
+      "create schema shop; create table shop.orders (id int primary key); create table shop.other (id int "
+      "primary key); create table item (id int primary key); create table \"Odd one\" (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "dw", f.target_url, NULL);
+  rowrelay_ok(&f, "target", "add", "lake", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "shop.orders", NULL);
+  sql(f.at_source, "select rowrelay.add_document('cards', 'dw', 'id', 'select id from item where id = any ($1)', "
+                   "'{item:id}')");
+  setenv("PGHOST", PQhost(f.at_source), 1);
+  setenv("PGPORT", PQport(f.at_source), 1);
+  setenv("PGUSER", PQuser(f.at_source), 1);
+  setenv("PGDATABASE", PQdb(f.at_source), 1);
+  if (has_programs("bash")) {
+    cr_expect_str_eq(bash_offers("rowrelay capture "), "item shop.orders shop.other\n");
+    cr_expect_str_eq(bash_offers("rowrelay capture shop.ot"), "shop.other\n");
+    cr_expect_str_eq(bash_offers("rowrelay route "), "item shop.orders\n");
+    cr_expect_str_eq(bash_offers("rowrelay route shop.orders l"), "lake\n");
+    cr_expect_str_eq(bash_offers("rowrelay route shop.orders lake "), "\n");
+    cr_expect_str_eq(bash_offers("rowrelay verify dw item "), "item shop.orders\n");
+    cr_expect_str_eq(bash_offers("rowrelay verify dw --document "), "cards\n");
+    cr_expect_str_eq(bash_offers("rowrelay document rebuild "), "cards\n");
+    cr_expect_str_eq(bash_offers("rowrelay -d nowhere route "), "\n");
+  }
+  if (has_programs("fish"))
+    cr_expect_str_eq(shell(BEGIN "export HOME=$dir; \"$ROWRELAY_BIN\" help --completion fish >$dir/it; fish -c '"
+                                 "source $argv[1]; function rowrelay; $ROWRELAY_BIN $argv; end; for line in "
+                                 "\"rowrelay route shop.orders l\" \"rowrelay verify dw --document c\" "
+                                 "\"rowrelay capture it\"; complete -C $line | cut -f 1; end' $dir/it"),
+                     "lake\ncards\nitem\n");
+  fixture_end(&f);
 }
 
 Test(package, zsh_completes_the_same) {

@@ -1,0 +1,12 @@
+-- Tables that can be captured, to complete what somebody types: with their schemas where they need that, without names
+-- that a shell would want in quotes.
+--   $1 what they begin with
+select n.name
+  from (select case when pg_table_is_visible(c.oid) and strpos($1::text, '.') = 0 then quote_ident(c.relname)
+                    else format('%I.%I', s.nspname, c.relname) end as name
+          from pg_class c
+          join pg_namespace s on s.oid = c.relnamespace
+         where c.relkind in ('r', 'p') and not c.relispartition and s.nspname <> 'rowrelay'
+           and s.nspname !~ '^(pg_|information_schema$)') as n
+ where starts_with(n.name, $1) and n.name ~ '^[[:alnum:]_.]+$'
+ order by n.name limit 500;
