@@ -138,6 +138,11 @@ bool command_check_arguments(const struct command *command, const struct options
                      given->arguments[command->most]);
   if (given->argument_count < command->least)
     return error_set(error, FAILURE_USAGE, "%s: missing argument: %s", command->name, command->arguments);
+  for (const struct option *option = command->options; option->name != NULL; option++)
+    if (option->required && !option_given(given, option->name)) {
+      error_set(error, FAILURE_USAGE, "option --%s is missing", option->name);
+      return error_hint(error, "add --%s %s: %s", option->name, option->value, option->help);
+    }
   return true;
 }
 

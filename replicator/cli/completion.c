@@ -405,7 +405,8 @@ static void print_fish(FILE *stream) {
         "function __rowrelay_names --description 'Tables, targets or documents, whatever comes next'\n"
         "  set -l words (commandline -opc)\n"
         "  set -e words[1]\n"
-        "  rowrelay help --names (commandline -ct | string collect --allow-empty) -- $words 2>/dev/null\n"
+        "  set -l begin (commandline -ct)\n"
+        "  rowrelay help --names \"$begin\" -- $words 2>/dev/null\n"
         "end\n"
         "complete -c rowrelay -f\n",
         stream);

@@ -98,7 +98,7 @@ static void print_options(FILE *stream, const struct option *table) {
       print_string(stream, option->initial);
       fputc(')', stream);
     }
-    fprintf(stream, "%s\n", option->repeatable ? " (may be repeated)" : "");
+    fprintf(stream, "%s%s\n", option->required ? " (required)" : "", option->repeatable ? " (may be repeated)" : "");
   }
 }
 

@@ -214,6 +214,8 @@ void option_print_help(FILE *stream, const struct option *table) {
     fprintf(stream, "%*s%s", widest - width + 2, "", option->help);
     if (option->initial != NULL)
       fprintf(stream, " (default %s)", option->initial);
+    if (option->required)
+      fputs(" (required)", stream);
     if (option->repeatable)
       fputs(" (may be repeated)", stream);
     fputc('\n', stream);

@@ -23,6 +23,7 @@ struct option {
   const char *initial; /* its value when it is not given; NULL: none */
   const char *implied; /* its value when it is given without one; NULL: a value must follow */
   bool repeatable;     /* every use counts; else the last one wins */
+  bool required;       /* without it the command is wrong use */
   const char *help;    /* one line */
   /* Appends what a value can begin with, for shells, with a space before each word; NULL: unknown. */
   void (*offer)(struct buffer *words);

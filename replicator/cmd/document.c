@@ -19,11 +19,6 @@ static void tell(bool is_warning, const char *message, const char *hint) {
     fprintf(stderr, "hint: %s\n", hint);
 }
 
-static bool missing(const char *option, const char *what, struct error *error) {
-  error_set(error, FAILURE_USAGE, "option --%s is missing", option);
-  return error_hint(error, "%s", what);
-}
-
 static bool store(const struct options *given, const struct buffer *query, const struct buffer *sources,
                   const struct buffer *search, struct error *error) {
   static struct notice_reader reader = {.tell = tell};
@@ -55,14 +50,6 @@ static bool store(const struct options *given, const struct buffer *query, const
 }
 
 static bool add(const struct options *given, struct error *error) {
-  if (!option_given(given, "target"))
-    return missing("target", "name the target: --target TARGET", error);
-  if (!option_given(given, "key"))
-    return missing("key", "name the column of the query's result that identifies a document: --key COLUMN", error);
-  if (!option_given(given, "query"))
-    return missing("query", "name the file that holds the query: --query FILE", error);
-  if (!option_given(given, "from"))
-    return missing("from", "name each table that the query reads: --from TABLE:COLUMN or --from TABLE:QUERY", error);
   const char *froms[256];
   size_t count = option_count(given, "from");
   if (count > sizeof froms / sizeof froms[0])
@@ -123,16 +110,22 @@ static bool rebuild(const struct options *given, struct error *error) {
 }
 
 static const struct option ADD_OPTIONS[] = {
-    {.name = "target", .letter = 't', .value = "TARGET", .help = "the target it is delivered to"},
+    {.name = "target", .letter = 't', .value = "TARGET", .required = true, .help = "the target it is delivered to"},
     {.name = "key",
      .letter = 'k',
      .value = "COLUMN",
+     .required = true,
      .help = "column of the query's result that identifies a document"},
-    {.name = "query", .letter = 'q', .value = "FILE", .help = "the query; its $1 is the array of keys to build"},
+    {.name = "query",
+     .letter = 'q',
+     .value = "FILE",
+     .required = true,
+     .help = "the query; its $1 is the array of keys to build"},
     {.name = "from",
      .letter = 'f',
      .value = "TABLE:COLUMN|QUERY",
      .repeatable = true,
+     .required = true,
      .help = "a source table, and how its rows lead to keys"},
     {.name = "into", .value = "NAME", .help = "table at the target (default: the document's name)"},
     {.name = "create", .help = "create that table"},

@@ -23,10 +23,6 @@ static bool run(const struct options *given, struct error *error) {
   struct moment since = {.text = NULL};
   struct moment until = {.text = NULL};
   PGresult *table = NULL;
-  if (!option_given(given, "since")) {
-    error_set(error, FAILURE_USAGE, "option --since is missing");
-    return error_hint(error, "add --since TIME, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
-  }
   bool ok = call_open(&source, given, error) &&
             call_run(source, &QUERY_target_id, VALUES(given->arguments[0]), NULL, error) &&
             call_moment(source, given, "since", &since, error) && call_moment(source, given, "until", &until, error) &&
@@ -48,6 +44,7 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "since",
      .value = "TIME",
+     .required = true,
      .help = "replay changes captured at or after TIME, such as yesterday or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "replay changes captured before TIME"},
     OPTION_END,

@@ -274,6 +274,11 @@ Test(commands, each_refuses_words_that_do_not_fit_and_says_which) {
     if (command->most != ANY_NUMBER)
       is_wrong(command, command->most + 1, NULL, "unexpected argument \"1\"");
     is_wrong(command, command->least, "-?", "unknown option");
+    for (const struct option *option = command->options; option->name != NULL; option++)
+      if (option->required) {
+        is_wrong(command, command->least, NULL, " is missing\nhint: add --");
+        break;
+      }
     for (const struct option *option = command->options; option->name != NULL; option++) {
       char word[64];
       bool needs_value = option->value != NULL && option->implied == NULL;
@@ -322,6 +327,8 @@ Test(commands, each_has_its_help) {
     snprintf(usage, sizeof usage, "usage: rowrelay %s", COMMANDS[i]->name);
     cr_assert_eq(strncmp(out, usage, strlen(usage)), 0, "%s", out);
   }
+  const char *add = rowrelay_ok(&f, "document", "add", "--help", NULL);
+  cr_expect_not_null(strstr(add, "--target TARGET            the target it is delivered to (required)\n"), "%s", add);
   static const char *const groups[][2] = {{"target", "--help"}, {"target", "-h"}, {"help", "target"}};
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
     const char *out = rowrelay_ok(&f, groups[i][0], groups[i][1], NULL);
