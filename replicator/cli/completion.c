@@ -274,13 +274,18 @@ static void print_zsh_command(FILE *stream, const struct command *command) {
   fputs("      ) ;;\n", stream);
 }
 
+/* Tables, targets or documents, whatever comes next. */
+static const char ZSH_NAMES[] =
+    "_rowrelay_names() {\n"
+    "  compadd -- ${(f)\"$(rowrelay help --names \"$PREFIX\" -- \"${(@)typed}\" 2>/dev/null)\"}\n"
+    "}\n";
+
 static void print_zsh(FILE *stream) {
-  fputs("#compdef rowrelay\n"
-        "# Completes words of rowrelay in zsh; printed by: rowrelay help --completion zsh\n"
-        "_rowrelay_names() { # tables, targets or documents, whatever comes next\n"
-        "  compadd -- ${(f)\"$(rowrelay help --names \"$PREFIX\" -- \"${(@)typed}\" 2>/dev/null)\"}\n"
-        "}\n"
-        "_rowrelay() {\n"
+  fprintf(stream,
+          "#compdef rowrelay\n"
+          "# Completes words of rowrelay in zsh; printed by: rowrelay help --completion zsh\n%s",
+          ZSH_NAMES);
+  fputs("_rowrelay() {\n"
         "  local i=2 command=\n"
         "  local -a commands specs typed=(\"${(@)words[2,CURRENT-1]}\")\n"
         "  while (( i < CURRENT )); do\n"

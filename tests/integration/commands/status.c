@@ -88,7 +88,7 @@ static const char READ_OF_QUEUE[] =
 
 Test(status, a_backlog_is_read_once_however_many_targets_there_are) {
   struct fixture f;
-  fixture_begin(&f, "status_backlog");
+  fixture_begin(&f, "status_read_once");
   sql(f.at_source, "create table item (id int primary key); "
                    "select rowrelay.add_target('t' || g, 'file:/dev/null') from generate_series(1, 50) g; "
                    "select rowrelay.capture_table('item', target => 't1'); "

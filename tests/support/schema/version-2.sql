@@ -17788,7 +17788,8 @@ select c.relation,
        coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end,
                 b.note || case when b.state = 'cancelled' and cardinality(c.key_columns) = 0
                                     and b.note not like '% is not empty;%'
-                               then '; and the table has no key: empty it there, then start it again' else '' end) as note,
+                               then '; and the table has no key: empty it there, then start it again'
+                               else '' end) as note,
        -- nothing else tells of rows that were there before and are missing
        case when b.state = 'cancelled' and c.released_at is null
                  and exists (select from rowrelay.route r
@@ -17801,7 +17802,8 @@ select c.relation,
  where t.dropped_at is null;
 comment on view rowrelay.backfills is 'copies of the rows that a table had before it was routed to a target; driver: '
                                       'process id, at the source, of the connection that works on it; start_again: '
-                                      'what does that, if it ended too early; see rowrelay.backfill() and rowrelay.cancel_backfill()';
+                                      'what does that, if it ended too early; see rowrelay.backfill() and '
+                                      'rowrelay.cancel_backfill()';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
