@@ -22,6 +22,9 @@ static void print(const struct error *error) {
     fprintf(stderr, "detail: %s\n", error->detail);
   if (error->hint[0] != '\0')
     fprintf(stderr, "hint: %s\n", error->hint);
+  /* Who lacks one right often lacks others. */
+  if (strcmp(error->sqlstate, "42501") == 0 && strstr(error->hint, "rowrelay doctor") == NULL)
+    fputs("hint: to see all that is in the way, run: rowrelay doctor\n", stderr);
 }
 
 static int report(const struct error *error) {

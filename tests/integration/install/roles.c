@@ -540,7 +540,7 @@ Test(roles, who_lacks_a_right_is_told_which_roles_give_it) {
     const char *errors;
     cr_expect_neq(rowrelay(tries[i].who, NULL, &errors, tries[i].command, NULL), 0);
     cr_expect(strstr(errors, "permission denied for ") != NULL && strstr(errors, "hint: ") != NULL &&
-                  strstr(errors, "rowrelay_admin") != NULL,
+                  strstr(errors, "rowrelay_admin") != NULL && strstr(errors, "run: rowrelay doctor\n") != NULL,
               "%s: %s", tries[i].command, errors);
   }
   pid_t process = fixture_run(&s.anna, NULL, NULL);
