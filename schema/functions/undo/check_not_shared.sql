@@ -1,4 +1,4 @@
--- Purpose:    refuses a change of a row with whose key the log has another one, of the table or its inheritance children:
+-- Purpose:    refuses a change of a row whose key another one has in the log, of the table or its inheritance children:
 --             it does not say which of them the change is of, nor which one its previous change was of
 -- Parameters: change; its capture
 -- Errors:     object_not_in_prerequisite_state
@@ -9,7 +9,8 @@ begin
     return;
   end if;
   if exists (select from rowrelay.readable_change h
-              where h.capture = change.capture and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
+              where h.capture = change.capture
+                and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
                 and h.caveat ->> 'problem' = rowrelay.shared_key()) then
     raise exception 'change % cannot be undone: several rows of table % have the key %, or had it', change.id,
                     capture.relation, change.key
