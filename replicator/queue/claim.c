@@ -177,15 +177,25 @@ static int64_t barriers_floor(const struct claim *claim) {
   return floor_read(claim->floor, claim->settings->version, claim->settings->lanes.first, &id) ? id : 0;
 }
 
+struct candidates;
+
+/* Which rows of locked lanes are read, and which of those are chosen. */
+struct choice {
+  const struct query *query;
+  struct values values;
+  /* NULL: all */
+  bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
+};
+
 /* Reads rows of locked lanes, and what goes with them: what the target cannot take, and the claim's number. *rows is
  * the caller's to PQclear, also on failure. */
-static bool read_queue(const struct claim *claim, struct batch *batch, const struct query *query, struct values values,
-                       PGresult **rows, struct error *error) {
+static bool read_queue(const struct claim *claim, struct batch *batch, const struct choice *choice, PGresult **rows,
+                       struct error *error) {
   struct pgconn *connection = source_connection(claim->source);
   PGresult *replies[3] = {NULL};
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_holds, VALUES(number(claim->settings->target).text));
-  pgconn_pipeline_add(connection, query, values);
+  pgconn_pipeline_add(connection, choice->query, choice->values);
   pgconn_pipeline_add(connection, &QUERY_claim_token, NO_VALUES);
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
   *rows = replies[1];
@@ -208,11 +218,17 @@ static bool take_leased(const struct claim *claim, struct batch *batch, const st
   int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
     rows_each /= 4; /* so that what kills processes is alone in the end */
-  return read_queue(claim, batch, &QUERY_claim_rows_leased,
-                    VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
-                           number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
-                           number(settings->version).text, number(barriers_floor(claim)).text),
-                    &taken->rows, error);
+  struct number target = number(settings->target);
+  struct number most = number(rows_each > 0 ? rows_each : 1);
+  struct number most_bytes = number(bytes);
+  struct number version = number(settings->version);
+  struct number no_barriers_up_to = number(barriers_floor(claim));
+  const struct choice oldest = {
+      .query = &QUERY_claim_rows_leased,
+      .values = VALUES(target.text, starts->lanes.data, starts->floors.data, most.text, most_bytes.text, version.text,
+                       no_barriers_up_to.text),
+  };
+  return read_queue(claim, batch, &oldest, &taken->rows, error);
 }
 
 /* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
@@ -312,20 +328,13 @@ static bool take_chosen(const struct claim *claim, const struct batch *batch, co
   return ok;
 }
 
-/* How rows are chosen one by one: which of those that a query gives. */
-struct choice {
-  const struct query *query;
-  struct values values;
-  bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
-};
-
 /* Takes what is chosen. */
 static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice,
                            struct taken *taken, struct error *error) {
   if (claim->settings->leased) /* it stays in the queue */
-    return read_queue(claim, batch, choice->query, choice->values, &taken->rows, error);
+    return read_queue(claim, batch, choice, &taken->rows, error);
   struct candidates candidates = {.chosen = NULL};
-  bool ok = read_queue(claim, batch, choice->query, choice->values, &candidates.rows, error);
+  bool ok = read_queue(claim, batch, choice, &candidates.rows, error);
   if (ok) {
     candidates.chosen = calloc((size_t)PQntuples(candidates.rows) + 1, sizeof *candidates.chosen);
     if (candidates.chosen == NULL)
