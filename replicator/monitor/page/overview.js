@@ -44,10 +44,11 @@ export function openOverview(route) {
   const find = element('input', { id: 'find', type: 'search', autocomplete: 'off', value: route.parameters.get('find') });
   const note = element('p', { class: 'note', role: 'status' });
   const more = element('button', { type: 'button', hidden: true }, `Show ${PAGE} more`);
+  const log = element('p', { class: 'note' });
   const view = {
     title: 'Targets',
     content: [element('form', { class: 'actions', role: 'search', onsubmit: (event) => event.preventDefault() },
-      element('label', { for: 'find' }, 'Find'), find), node, note, more],
+      element('label', { for: 'find' }, 'Find'), find), node, note, more, log],
     wanted: { find: find.value, limit: PAGE },
     interval: 2000,
     show(overview) {
@@ -57,6 +58,7 @@ export function openOverview(route) {
       setText(note, overview.count === 0 ? 'There are no targets yet: rowrelay target add NAME URL'
         : rest > 0 ? `${number(overview.targets.length)} of ${count(overview.matching, 'target')}, those in trouble first.`
           : overview.matching === 0 ? 'No target has that in its name.' : '');
+      setText(log, overview.log || '');
       more.hidden = rest <= 0 || overview.targets.length >= 1000;
       if (isFirst) view.refresh();
     },

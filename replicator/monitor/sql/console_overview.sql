@@ -24,6 +24,11 @@ select json_build_object(
   'errors', (select coalesce(sum(k.errors + k.blocked), 0)::text from known k),
   'matching', (select count(*) from known k where $1::text is null or strpos(lower(k.target), lower($1)) > 0),
   'processes', (select count(*) from rowrelay.instances i where i.state = 'running'),
+  -- where it is shown, not on every page
+  'log', case when $2::integer > 1 then
+           (select format('The log has %s of %s day%s, %s.', pg_size_pretty(l.bytes), l.days,
+                          case when l.days <> 1 then 's' end, coalesce('kept for ' || s.keep, 'kept for ever'))
+              from rowrelay.log_size() as l cross join rowrelay.source s) end,
   'targets', (select coalesce(json_agg(t order by t.place), '[]')
                 from (select o.place, s.target, s.state, s.backlog::text, extract(epoch from s.oldest_pending) as lag,
                              s.rate::text, s.errors::text, s.blocked::text, s.note

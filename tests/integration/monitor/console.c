@@ -131,6 +131,7 @@ Test(console, trouble_comes_first_and_many_targets_come_by_pages) {
   cr_assert_not_null(strstr(found.body, "\"matching\" : 11"), "%s", found.body);
   browser_begin(port);
   browser_do("see 50 of 121 targets, those in trouble first.");
+  browser_do("see of 1 day, kept for ever.");
   browser_do("click Show 50 more");
   browser_do("see 100 of 121 targets");
   browser_do("fill Find=t77");
