@@ -17,7 +17,8 @@ begin
                                    and d.refobjid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
                                    and t.tgrelid <> c.oid)
                 then format('tg_relid operator(pg_catalog.<>) %1$s::pg_catalog.oid'
-                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)', c.oid) end
+                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)'
+                            ' and rowrelay.sees_trigger(tg_relid)', c.oid) end
       from pg_class c where c.oid = capture.relation);
 end
 $$;

@@ -49,7 +49,7 @@ begin
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
-     or tg_relid <> all (rowrelay.captured_tables(capture))
+     or tg_relid <> all (rowrelay.captured_tables(capture)) and rowrelay.sees_trigger(tg_relid)
         -- which is up to date in any transaction
         and not exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid = capture.relation) then
     return null;

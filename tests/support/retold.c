@@ -283,10 +283,10 @@ static bool is_mirrored(struct retold *retold, char *problem) {
     return false;
   }
   retold->seconds += seconds_now() - began;
-  /* Changes of a column that the mirror never had are listed. */
+  /* Changes of a column that the mirror never had, or of a key that it was made without, are listed. */
   sql(f->at_source, "insert into replay.unmirrored select c.id from rowrelay.errors e join rowrelay.capture c on "
                     "c.relation = e.relation and c.released_at is null where e.message ~ "
-                    "'in the target has no column .*, but no longer has'");
+                    "'in the target has no column .*, but no longer has|in the target has no unique index on the key'");
   const char *refused =
       ask(f->at_source, "select format('%%s %%s of %%s: %%s %%s', e.op, e.key, e.relation, e.message, e.detail) from "
                         "rowrelay.errors e where e.relation not in (select c.relation from replay.unmirrored l join "

@@ -246,6 +246,24 @@ Test(capture_partitions, a_child_that_no_longer_inherits_is_captured_no_more) {
   fixture_end(&f);
 }
 
+Test(capture_partitions, a_child_that_a_transaction_cannot_see_as_one_yet_is_captured) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_unseen", "create table animal (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "begin isolation level repeatable read; select from animal");
+  sql(f.at_source, "create table dog (barks bool, primary key (id)) inherits (animal);"
+                   "create table poodle (primary key (id)) inherits (dog); select rowrelay.maintain()");
+  sql(session,
+      "insert into dog values (1, 'rex', true), (2, 'bello', true); insert into poodle values (3, 'gigi', true);"
+      "update dog set name = 'x'; delete from dog where id = 2; insert into poodle values (4, 'mimi', true);"
+      "truncate poodle; insert into poodle values (5, 'lulu', true); commit");
+  PQfinish(session);
+  mirrored_same(&f, "animal");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id || name, ' ' order by id) from animal"), "1x 5lulu");
+  fixture_end(&f);
+}
+
 Test(capture_partitions, a_child_gets_its_triggers_when_the_function_knows_of_children) {
   struct fixture f;
   mirrored_begin(&f, "parts_known", "create table animal (id int primary key, name text)");

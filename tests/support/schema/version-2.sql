@@ -7701,6 +7701,17 @@ begin
                 where i.inhrelid operator(pg_catalog.=) relation and rowrelay.is_heir(i.inhparent, parent));
 end
 $$;
+-- Purpose:    whether a transaction sees a trigger of ours on a table. When one fires that it does not see, the table has
+--             become an inheritance child after the transaction's snapshot was taken, in which it is none.
+-- Parameters: the table
+create or replace function rowrelay.sees_trigger(relation oid) returns boolean
+language plpgsql stable as $$
+begin
+  return exists (select from pg_catalog.pg_trigger t
+                  where t.tgrelid operator(pg_catalog.=) relation
+                    and pg_catalog.starts_with(t.tgname::pg_catalog.text, '!rowrelay'));
+end
+$$;
 -- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture. The owner of a
 --             partitioned table needs the right to execute it (rowrelay.trigger_grants), and could attach it to another
 --             one; a child that no longer inherits has its triggers until maintenance drops them.
@@ -7720,7 +7731,8 @@ begin
                                    and d.refobjid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
                                    and t.tgrelid <> c.oid)
                 then format('tg_relid operator(pg_catalog.<>) %1$s::pg_catalog.oid'
-                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)', c.oid) end
+                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)'
+                            ' and rowrelay.sees_trigger(tg_relid)', c.oid) end
       from pg_class c where c.oid = capture.relation);
 end
 $$;
@@ -9368,7 +9380,7 @@ begin
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
-     or tg_relid <> all (rowrelay.captured_tables(capture))
+     or tg_relid <> all (rowrelay.captured_tables(capture)) and rowrelay.sees_trigger(tg_relid)
         -- which is up to date in any transaction
         and not exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid = capture.relation) then
     return null;
