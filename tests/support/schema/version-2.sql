@@ -7701,8 +7701,8 @@ begin
                 where i.inhrelid operator(pg_catalog.=) relation and rowrelay.is_heir(i.inhparent, parent));
 end
 $$;
--- Purpose:    whether a transaction sees a trigger of ours on a table. When one fires that it does not see, the table has
---             become an inheritance child after the transaction's snapshot was taken, in which it is none.
+-- Purpose:    whether a transaction sees a trigger of ours on a table. When one fires that it does not see, the table
+--             has become an inheritance child after the transaction's snapshot was taken, in which it is none.
 -- Parameters: the table
 create or replace function rowrelay.sees_trigger(relation oid) returns boolean
 language plpgsql stable as $$
