@@ -68,7 +68,6 @@ unix_socket_directories = '$dir'
 listen_addresses = ''
 port = 5432
 max_connections = 200
-max_prepared_transactions = 20
 wal_level = logical
 fsync = off
 log_line_prefix = '%m [%p] %a '
