@@ -340,7 +340,9 @@ static void add_deed(struct author *author, bool is_altered) {
     sentence_write(author, "", one, sizeof one);
     author_add(author, "%s", one);
   }
-  if (!is_other && (!*is_open || author->story->is_shared) && author_chance(author, 15))
+  /* Who delivers does maintenance as well, and would wait for a transaction that did some. */
+  bool is_calm = !author->is_open[0] && !author->is_open[1] && !author->is_prepared;
+  if (!is_other && (is_calm || (author->story->is_shared && !is_altered)) && author_chance(author, 15))
     author_add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_DELIVER));
 }
 
