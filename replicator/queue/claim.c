@@ -335,12 +335,16 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     return read_queue(claim, batch, choice, &taken->rows, error);
   struct candidates candidates = {.chosen = NULL};
   bool ok = read_queue(claim, batch, choice, &candidates.rows, error);
-  if (ok) {
-    candidates.chosen = calloc((size_t)PQntuples(candidates.rows) + 1, sizeof *candidates.chosen);
-    if (candidates.chosen == NULL)
-      ok = error_set(error, FAILURE_RETRY, "out of memory");
+  if (!ok)
+    goto done;
+  candidates.chosen = calloc((size_t)PQntuples(candidates.rows) + 1, sizeof *candidates.chosen);
+  if (candidates.chosen == NULL) {
+    ok = error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
   }
-  ok = ok && choice->choose(claim, &candidates, error) && take_chosen(claim, batch, &candidates, &taken->rows, error);
+  ok = choice->choose(claim, &candidates, error) && take_chosen(claim, batch, &candidates, &taken->rows, error);
+
+done:
   free(candidates.chosen);
   PQclear(candidates.rows);
   return ok;
