@@ -34,10 +34,12 @@ narrow() { # dumps of former versions are as pg_dump wrote them; a released migr
     xargs awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns"; wrong = 1 } END { exit wrong }'
 }
 
-own_databases() { # two tests with one name would drop each other's databases
+own_databases() { # two tests with one name would drop each other's databases, and roles
   local twice
   twice=$(grep -rhoE 'begin\(&?[a-z>-]+, "[a-z0-9_]+"' tests/integration | grep -oE '"[^"]+"' | sort | uniq -d)
   [[ -z $twice ]] || { echo "fixture_begin() is called twice with $twice"; return 1; }
+  twice=$(grep -rhoE 'role_begin\("[a-z0-9_]+"' tests/integration | sort | uniq -d)
+  [[ -z $twice ]] || { echo "twice: $twice)"; return 1; }
 }
 
 named_tests() { # what these pages say shows something: tests, models, and bugs that a model finds

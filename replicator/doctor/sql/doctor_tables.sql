@@ -109,6 +109,8 @@ with recursive keeper as ( -- who captures
     from chosen c
    where exists (select from column_type t
                   where t.attrelid = c.oid and (t.base >= 16384 or t.type = 114 or t.typcategory = 'A'))
+     -- to a table that is captured the option would give this list in place of the one that it has
+     and not exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and starts_with(t.tgname, '!rowrelay'))
   union all
   select 10, 'warn', 'locked', c.oid,
          'an old transaction has locked them: "rowrelay capture" waits until it ends, others do not',

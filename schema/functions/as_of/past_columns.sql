@@ -12,12 +12,14 @@ declare
   capture   rowrelay.capture := past.capture;
   now_shape rowrelay.shape := past.shape;
 begin
-  select string_agg(coalesce(w.fixed, c.present), ', ' order by c.number),
-         string_agg(coalesce(w.fixed,
-                             case when past.is_shown and a.attmissingval is not null
-                                  then format('case when i.image -> %L is null then %s else %s end', c.name,
-                                              w.missing, w.past_row)
-                                  else w.past_row end), ', ' order by c.number),
+  -- a constant would be named after its type, and past_json() shows the names
+  select string_agg(format('%s as %I', coalesce(w.fixed, c.present), c.name), ', ' order by c.number),
+         string_agg(format('%s as %I',
+                           coalesce(w.fixed,
+                                    case when past.is_shown and a.attmissingval is not null
+                                         then format('case when i.image -> %L is null then %s else %s end', c.name,
+                                                     w.missing, w.past_row)
+                                         else w.past_row end), c.name), ', ' order by c.number),
          case when past.is_shown
               then coalesce(string_agg(format('%I %s', c.name, c.type_name), ', ' order by c.number)
                               filter (where not c.is_image), 'rowrelay_none pg_catalog.text')

@@ -369,17 +369,17 @@ Test(hostile, a_role_that_may_only_write_the_table_is_captured) {
 
 Test(hostile, a_session_whose_login_was_dropped_meanwhile_goes_on_and_is_named) {
   struct fixture f;
-  role_begin("test_hostile_app");
+  role_begin("test_hostile_group");
   role_begin("test_hostile_brief");
   mirrored_begin(&f, "hostile_brief",
                  "create table item (id int primary key, name text); create table whole (like item including all);"
-                 "create table bare (id int, name text); grant usage on schema public to test_hostile_app;"
-                 "grant all on item, whole, bare to test_hostile_app; grant test_hostile_app to test_hostile_brief");
+                 "create table bare (id int, name text); grant usage on schema public to test_hostile_group;"
+                 "grant all on item, whole, bare to test_hostile_group; grant test_hostile_group to test_hostile_brief");
   mirrored_capture(&f, "item");
   mirrored_capture(&f, "bare");
   rowrelay_ok(&f, "capture", "whole", "--to", "w", "--create", "--per", "statement", NULL);
   PGconn *session = connect_to(f.source, "user=test_hostile_brief");
-  sql(session, "set role test_hostile_app");
+  sql(session, "set role test_hostile_group");
   role_end("test_hostile_brief");
   cr_assert_not_null(sql_fails(session, "select session_user"));
   const char *const tables[] = {"item", "whole", "bare"};
@@ -390,10 +390,10 @@ Test(hostile, a_session_whose_login_was_dropped_meanwhile_goes_on_and_is_named) 
     mirrored_same(&f, tables[i]);
   }
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct db_user, ' ') from rowrelay.history"),
-                   "test_hostile_brief as test_hostile_app");
+                   "test_hostile_brief as test_hostile_group");
   PQfinish(session);
   fixture_end(&f);
-  role_end("test_hostile_app");
+  role_end("test_hostile_group");
 }
 
 Test(hostile, a_session_that_fires_no_ordinary_triggers_is_captured) {

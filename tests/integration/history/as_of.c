@@ -558,3 +558,19 @@ Test(as_of, a_table_captured_while_the_clock_was_ahead_has_a_past_when_it_is_rig
                    "t");
   fixture_end(&f);
 }
+
+Test(as_of, a_row_that_is_shown_has_its_column_names_also_where_values_are_masked_or_left_out) {
+  struct fixture f;
+  fixture_begin(&f, "as_of_masked");
+  sql(f.at_source,
+      "create table item (id int primary key, email text, iban text, phone text, secret text, tags text[]);"
+      "select rowrelay.capture_table('item', before => 'full', exclude => '{secret}',"
+      "                              mask => '{\"email\": null, \"iban\": \"***\"}');"
+      "insert into item values (1, 'a@b', 'DE1', '123', 'pw', '{x}'); update item set phone = '456'");
+  const char *output = rowrelay_ok(&f, "log", "item", "1", "--as-of", "now", "--json", NULL);
+  const char *const parts[] = {"\"id\":1",          "\"email\":null",  "\"iban\":\"***\"",
+                               "\"phone\":\"456\"", "\"secret\":null", "\"tags\":[\"x\"]"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    cr_expect_not_null(strstr(output, parts[i]), "%s is not in %s", parts[i], output);
+  fixture_end(&f);
+}
