@@ -371,10 +371,11 @@ Test(hostile, a_session_whose_login_was_dropped_meanwhile_goes_on_and_is_named) 
   struct fixture f;
   role_begin("test_hostile_group");
   role_begin("test_hostile_brief");
-  mirrored_begin(&f, "hostile_brief",
-                 "create table item (id int primary key, name text); create table whole (like item including all);"
-                 "create table bare (id int, name text); grant usage on schema public to test_hostile_group;"
-                 "grant all on item, whole, bare to test_hostile_group; grant test_hostile_group to test_hostile_brief");
+  mirrored_begin(
+      &f, "hostile_brief",
+      "create table item (id int primary key, name text); create table whole (like item including all);"
+      "create table bare (id int, name text); grant usage on schema public to test_hostile_group;"
+      "grant all on item, whole, bare to test_hostile_group; grant test_hostile_group to test_hostile_brief");
   mirrored_capture(&f, "item");
   mirrored_capture(&f, "bare");
   rowrelay_ok(&f, "capture", "whole", "--to", "w", "--create", "--per", "statement", NULL);
