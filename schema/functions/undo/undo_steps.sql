@@ -71,6 +71,21 @@ begin
     end if;
     last := step;
   end loop;
+
+  -- the row's previous change came before a column
+  select s.* into step
+    from unnest(steps) as s
+   where s.be is not null and s.was - array(select jsonb_object_keys(s.be)) <> '{}'
+   order by s.change_id limit 1;
+  if found then
+    raise exception 'the log does not have all of row % of table % as it was before change %',
+      coalesce(step.be_key, step.was_key), step.relation, step.change_id
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = (select format('The row''s previous change is older than column %s.',
+                                    string_agg(quote_ident(k), ', '))
+                        from jsonb_object_keys(step.was - array(select jsonb_object_keys(step.be))) as k),
+            hint = 'Correct the row by hand.';
+  end if;
   return steps;
 end
 $$;

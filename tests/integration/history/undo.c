@@ -402,6 +402,23 @@ Test(undo, is_refused_for_rows_of_a_table_and_its_children_that_share_a_key) {
   fixture_end(&f);
 }
 
+Test(undo, is_refused_for_a_column_that_came_after_the_rows_previous_change) {
+  struct fixture f;
+  begin(&f, "undo_column",
+        "create table item (id int primary key, n int); select rowrelay.capture_table('item');"
+        "insert into item values (1, 1), (2, 2), (3, 3); alter table item add note text");
+  sql(f.at_source, "update item set note = 'x' where id = 1");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)"), "55000");
+  cr_assert(strstr(PQerrorMessage(f.at_source), "previous change is older than column note") != NULL, "%s",
+            PQerrorMessage(f.at_source));
+  /* what has it, or had no other value for it, is undone */
+  sql(f.at_source, "update item set note = 'y' where id = 1");
+  sql(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true); delete from item where id = 3");
+  sql(f.at_source, "select rowrelay.undo_transaction(" LAST_TXID ", true)");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(id, note), ' ' order by id) from item"), "1y 2 3");
+  fixture_end(&f);
+}
+
 /* Such a row is known by its values alone, so they are counted. */
 Test(undo, notices_what_a_trigger_makes_of_a_row_without_a_key) {
   struct fixture f;
