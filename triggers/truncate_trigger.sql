@@ -3,9 +3,10 @@
 --             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
 --             hash partition, columns that are not captured), each row is captured as deleted. It runs twice: before,
 --             while the rows can still be captured as deleted; and after, when rows that other triggers wrote meanwhile
---             are gone too. PostgreSQL fires it for a table and then for each of its partitions, first all before and
---             then all after. A truncate of the whole table is captured once: setting rowrelay.truncates lists the
---             tables whose truncate is to be captured.
+--             are gone too, and those that others have inserted after it are captured once more. PostgreSQL fires it
+--             for a table and then for each of its partitions, first all before and then all after. A truncate of the
+--             whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
+--             captured.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -69,6 +70,13 @@ begin
     if not is_before or is_alone then
       perform rowrelay.add_change(capture.id, 't', null, null, null,
                                   case when not is_whole then json_build_object('where', condition) end);
+      if not is_before then
+        begin
+          perform rowrelay.add_present(capture, tg_relid);
+        exception when others then
+          perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
+        end;
+      end if;
     else
       perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
     end if;

@@ -235,6 +235,32 @@ Test(nesting, a_table_without_a_key_keeps_its_counts_in_whatever_pieces_they_tra
   fixture_end(&f);
 }
 
+Test(nesting, what_triggers_insert_after_a_truncate_is_there_whichever_fires_first) {
+  struct fixture f;
+  begin_facts(
+      &f, "nesting_refilled",
+      "create table first (id int primary key, n int); create table second (like first including all);"
+      "create table heap (n int); create table part (id int primary key, n int) partition by range (id);"
+      "create table low partition of part for values from (0) to (10);"
+      "create function refill() returns trigger language plpgsql as $$ begin"
+      "  insert into first values (1, 1); insert into second values (2, 2), (3, 0); insert into heap values (3);"
+      "  insert into part values (4, 4); return null; end $$;"
+      "create trigger \"!!refill\" after truncate on first for each statement execute function refill()");
+  static const char *const TABLES[] = {"first", "second", "heap", "part"};
+  for (int i = 0; i < 4; i++)
+    rowrelay_ok(&f, "capture", TABLES[i], "--to", "w", "--create", i == 1 ? "--where" : NULL, "n > 0", NULL);
+  sql(f.at_source, "insert into heap values (1)");
+  sql(f.at_source, "truncate first, second, heap, low");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=1", NULL);
+  mirrored_deliver(&f);
+  for (int i = 0; i < 4; i++)
+    cr_expect_str_eq(ask(f.at_target, "select string_agg(n::text, ' ') from %s", TABLES[i]),
+                     ask(f.at_source, "select string_agg(n::text, ' ') from %s where n > 0", TABLES[i]), "%s",
+                     TABLES[i]);
+  cr_assert_str_eq(ask(f.at_source, "select replay.check()"), "");
+  fixture_end(&f);
+}
+
 /* The last transaction that was captured is not undone, neither as a whole nor by its last change. */
 static void is_not_undone(struct fixture *f, const char *why) {
   cr_assert_str_eq(sql_fails(f->at_source, "select rowrelay.undo_transaction(max(txid::text)::xid8, true) "
