@@ -389,7 +389,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/queue_all_documents.sql
 \ir functions/document/refuse_documents.sql
 \ir functions/document/rebuild.sql
+\ir functions/document/is_key_type.sql
 \ir functions/document/check_document_query.sql
+\ir functions/document/check_document_rows.sql
 \ir functions/document/document_cost.sql
 \ir functions/document/index_creation.sql
 \ir functions/document/missing_indexes.sql

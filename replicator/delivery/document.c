@@ -281,6 +281,20 @@ static void room_release(struct push_room *room) {
   buffer_release(&room->keys);
 }
 
+/* The documents that were asked for would seem to be gone. */
+static bool refuse_strange(const struct document *document, const char *key, struct error *error) {
+  error_set(error, FAILURE_REFUSED, "the document's query returned a row whose %s is none of the keys in $1",
+            document->key_name);
+  error_detail(error, "It is %s.", key != NULL ? key : "null");
+  return error_hint(error, "The document's key has to be what its query compares with $1: add it with another one.");
+}
+
+static bool refuse_repeated(const char *key, struct error *error) {
+  error_set(error, FAILURE_REFUSED, "the document's query returned several rows for one key");
+  error_detail(error, "The key is %s.", key);
+  return error_hint(error, "A document is one row: gather what is many, as with string_agg() and group by.");
+}
+
 /* Gives each change of the push what was built for it. */
 static bool fill_room(struct push_room *room, const struct document *document, const struct push *push,
                       const PGresult *built, struct error *error) {
@@ -292,9 +306,9 @@ static bool fill_room(struct push_room *room, const struct document *document, c
     const char *key = result_text(built, row, BUILT_KEY);
     size_t i = key != NULL ? find_key(push, key) : push->count;
     if (i == push->count)
-      continue; /* it was not asked for */
+      return refuse_strange(document, key, error);
     if (room->changes[i].new_row != NULL)
-      return error_set(error, FAILURE_REFUSED, "the document's query returned more than one row for key %s", key);
+      return refuse_repeated(key, error);
     room->changes[i].new_row = result_text(built, row, BUILT_ROW);
     room->bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
   }

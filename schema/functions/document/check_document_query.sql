@@ -1,12 +1,13 @@
 -- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
 -- Parameters: name, for messages; query; name and type of the key
 -- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
--- Errors:     it is not a valid query, or does not return the key
+-- Errors:     it is not a valid query, or does not return the key, or one of another type
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
                                                          out columns jsonb, out is_json boolean, out reads regclass[])
 language plpgsql as $$
 declare
   made       regclass;
+  own_type   regtype; -- of the column that has the key
   words      text;
   hint_words text;
 begin
@@ -34,8 +35,9 @@ begin
                                   when b.typtype = 'b'
                                     and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
                                   else 'text' end) order by a.attnum),
-         count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
-    into columns, is_json
+         count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype)),
+         min(b.oid) filter (where a.attname = key_name)
+    into columns, is_json, own_type
     from pg_attribute a
     join pg_type t on t.oid = a.atttypid
     join pg_type b on b.oid = rowrelay.base_type(t.oid)
@@ -47,6 +49,13 @@ begin
       using errcode = 'undefined_column',
             hint = 'It returns: ' || (select string_agg(c ->> 'name', ', ')
                                       from jsonb_array_elements(columns) as c) || '.';
+  end if;
+  if not is_json and not rowrelay.is_key_type(own_type, key_type) then
+    raise exception 'the key "%" of document "%" is of type %, but the keys in $1 are of type %', key_name, name,
+      own_type, key_type
+      using errcode = 'datatype_mismatch',
+        hint = format('$1 has the keys of the first source. Return the column that is compared with $1, or cast: '
+                      '(...)::%s as %I.', key_type, key_name);
   end if;
 end
 $$;

@@ -105,9 +105,7 @@ begin
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
-      -- Equal keys must have equal texts in all tables.
-      if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
-                                          or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
+      if not rowrelay.is_key_type(column_type, key_type) then
         raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
           using errcode = 'datatype_mismatch',
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
@@ -149,17 +147,22 @@ begin
     return;
   end if;
   expected := rowrelay.estimated_rows(root.relation);
-  if is_slow or thousand > 1e6 then
+  if thousand <= 1e6 then
+    -- as it will be built, with what is read lying in memory or not
+    execute format('select array_agg(%s) from (select distinct %I from %s limit 100) as s(k) where k is not null',
+                   rowrelay.document_key_text('k', key_type),
+                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
+    if keys is null then
+      return;
+    end if;
+    began := clock_timestamp();
+    perform rowrelay.check_document_rows(name, build, key, key_type, keys);
+    took := extract(epoch from clock_timestamp() - began);
+  end if;
+  if is_slow or took is null then
     raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
       expected, one, thousand;
   else
-    -- as it will be built, with what is read lying in memory or not
-    execute format('select array_agg(k)::text[] from (select distinct %I from %s limit 100) as s(k)',
-                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
-    began := clock_timestamp();
-    execute format('select count(*) from (%s) as b', regexp_replace(build, E'\\$1(?!\\d)', format('(%L::%s[])',
-      replace(keys::text, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'));
-    took := extract(epoch from clock_timestamp() - began);
     raise notice 'document "%": some % documents; % were read in % ms, so a worker reads all of them in about %', name,
       expected, cardinality(keys), round((1000 * took)::numeric, 1),
       case when took * expected / cardinality(keys) < 60

@@ -415,6 +415,41 @@ Test(document, what_cannot_work_is_said_when_it_is_added) {
   fixture_end(&f);
 }
 
+#define ADD_JOIN                                                                                                       \
+  "select rowrelay.add_document('doc', 'w', '%s', 'select o.id, o.id::text as name, o.customer_id, l.item from "       \
+  "orders "                                                                                                            \
+  "o join line l on l.order_id = o.id where o.id = any ($1)', '{orders:id,line:order_id}', create_table => true)"
+
+Test(document, rows_that_are_not_one_for_each_key_are_refused_when_it_is_added) {
+  struct fixture f;
+  fixture_begin(&f, "doc_one_row");
+  add_shop(&f);
+  cr_expect_str_eq(sql_fails(f.at_source, ADD_JOIN, "name"), "42804"); /* text, where orders have numbers */
+  sql(f.at_source, "insert into orders values (1, 7, 'a'); insert into line values (1, 1, 'tea'), (2, 1, 'cup')");
+  cr_expect_str_eq(sql_fails(f.at_source, ADD_JOIN, "id"), "21000");
+  cr_expect_str_eq(sql_fails(f.at_source, ADD_JOIN, "customer_id"), "22023");
+  cr_expect_str_eq(sql_fails(f.at_source, ADD, "'select json_build_object(''nr'', id) from orders where id = any ($1)'",
+                             "'{orders:id}'"),
+                   "22023"); /* its JSON has no member "id" */
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.documents"), "0");
+  sql(f.at_source, "delete from line where id = 2");
+  sql(f.at_source, ADD_JOIN, "id");
+  fixture_end(&f);
+}
+
+/* Nothing showed it when it was added, because the tables were empty. */
+Test(document, a_row_of_a_key_that_was_not_asked_for_is_an_error_and_no_delete) {
+  struct fixture f;
+  fixture_begin(&f, "doc_strange");
+  add_shop(&f);
+  sql(f.at_source, ADD_JOIN, "customer_id");
+  sql(f.at_source, "insert into orders values (1, 7, 'a'); insert into line values (1, 1, 'tea')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', key, message) from rowrelay.errors"),
+                   "1 the document's query returned a row whose \"customer_id\" is none of the keys in $1");
+  fixture_end(&f);
+}
+
 Test(document, warnings_name_tables_that_would_make_it_stale_or_slow) {
   struct fixture f;
   fixture_begin(&f, "doc_warn");

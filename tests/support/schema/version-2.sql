@@ -12680,15 +12680,24 @@ begin
     from rowrelay.document d where d.target = document_id;
 end
 $$;
+-- Purpose:    tells whether equal keys of two types have equal texts, so that a document is found by either
+-- Parameters: two types, domains resolved
+-- Result:     whether they have
+create or replace function rowrelay.is_key_type(one regtype, other regtype) returns boolean
+language sql immutable as $$
+  select one = other or array[one, other] <@ '{int2,int4,int8,oid}'::regtype[]
+      or array[one, other] <@ '{text,varchar,name}'::regtype[]
+$$;
 -- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
 -- Parameters: name, for messages; query; name and type of the key
 -- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
--- Errors:     it is not a valid query, or does not return the key
+-- Errors:     it is not a valid query, or does not return the key, or one of another type
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
                                                          out columns jsonb, out is_json boolean, out reads regclass[])
 language plpgsql as $$
 declare
   made       regclass;
+  own_type   regtype; -- of the column that has the key
   words      text;
   hint_words text;
 begin
@@ -12716,8 +12725,9 @@ begin
                                   when b.typtype = 'b'
                                     and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
                                   else 'text' end) order by a.attnum),
-         count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
-    into columns, is_json
+         count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype)),
+         min(b.oid) filter (where a.attname = key_name)
+    into columns, is_json, own_type
     from pg_attribute a
     join pg_type t on t.oid = a.atttypid
     join pg_type b on b.oid = rowrelay.base_type(t.oid)
@@ -12729,6 +12739,55 @@ begin
       using errcode = 'undefined_column',
             hint = 'It returns: ' || (select string_agg(c ->> 'name', ', ')
                                       from jsonb_array_elements(columns) as c) || '.';
+  end if;
+  if not is_json and not rowrelay.is_key_type(own_type, key_type) then
+    raise exception 'the key "%" of document "%" is of type %, but the keys in $1 are of type %', key_name, name,
+      own_type, key_type
+      using errcode = 'datatype_mismatch',
+        hint = format('$1 has the keys of the first source. Return the column that is compared with $1, or cast: '
+                      '(...)::%s as %I.', key_type, key_name);
+  end if;
+end
+$$;
+-- Purpose:    builds some documents, as a process would, and refuses a query that does not return one row for each key.
+--             Only data can show that: where tables are empty, a process says it later.
+-- Parameters: name, for messages; build: as rowrelay.document_plan() composes it; key and key_type: of the documents;
+--             keys: those that are built, as rowrelay.document_key_text() writes them
+-- Errors:     the query fails; it returns rows without a key, rows of keys that were not asked for, or several for one
+create or replace function rowrelay.check_document_rows(name text, build text, key text, key_type regtype, keys text[])
+  returns void
+language plpgsql set standard_conforming_strings = on as $$ -- as in processes that build documents
+declare
+  returned   text[];
+  strange    text;
+  repeated   text;
+  words      text;
+  hint_words text;
+begin
+  begin
+    execute format('select array_agg(b.k) from (%s) as b(k, r)', regexp_replace(build, E'\\$1(?!\\d)',
+      format('(%L::%s[])', replace(keys::text, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
+       into returned;
+  exception when others then
+    get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
+    raise exception 'the query of document "%" fails: %', name, words using errcode = sqlstate,
+      hint = coalesce(nullif(hint_words, ''), format('Its key "%s" has to be of type %s.', key, key_type));
+  end;
+  select coalesce(quote_literal(min(r)), 'null') into strange
+    from unnest(returned) as r where r is null or r <> all (keys) having count(*) > 0;
+  if strange is not null then
+    raise exception 'the query of document "%" returns a row whose "%" is %, which is none of the keys in $1', name,
+      key, strange
+      using errcode = 'invalid_parameter_value',
+        hint = 'Name as key what the query compares with $1.';
+  end if;
+  select quote_literal(min(t.r)) into repeated
+    from (select r from unnest(returned) as r group by r having count(*) > 1) as t;
+  if repeated is not null then
+    raise exception 'the query of document "%" returns several rows whose "%" is %', name, key, repeated
+      using errcode = 'cardinality_violation',
+        hint = 'A document is one row: gather what is many, as with string_agg() or jsonb_agg() and group by, or make '
+               'the key that of the table that has many.';
   end if;
 end
 $$;
@@ -13015,9 +13074,7 @@ begin
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
-      -- Equal keys must have equal texts in all tables.
-      if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
-                                          or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
+      if not rowrelay.is_key_type(column_type, key_type) then
         raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
           using errcode = 'datatype_mismatch',
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
@@ -13059,17 +13116,22 @@ begin
     return;
   end if;
   expected := rowrelay.estimated_rows(root.relation);
-  if is_slow or thousand > 1e6 then
+  if thousand <= 1e6 then
+    -- as it will be built, with what is read lying in memory or not
+    execute format('select array_agg(%s) from (select distinct %I from %s limit 100) as s(k) where k is not null',
+                   rowrelay.document_key_text('k', key_type),
+                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
+    if keys is null then
+      return;
+    end if;
+    began := clock_timestamp();
+    perform rowrelay.check_document_rows(name, build, key, key_type, keys);
+    took := extract(epoch from clock_timestamp() - began);
+  end if;
+  if is_slow or took is null then
     raise notice 'document "%": the planner expects % documents, at a cost of % for one key, % for a thousand', name,
       expected, one, thousand;
   else
-    -- as it will be built, with what is read lying in memory or not
-    execute format('select array_agg(k)::text[] from (select distinct %I from %s limit 100) as s(k)',
-                   (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation) into keys;
-    began := clock_timestamp();
-    execute format('select count(*) from (%s) as b', regexp_replace(build, E'\\$1(?!\\d)', format('(%L::%s[])',
-      replace(keys::text, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'));
-    took := extract(epoch from clock_timestamp() - began);
     raise notice 'document "%": some % documents; % were read in % ms, so a worker reads all of them in about %', name,
       expected, cardinality(keys), round((1000 * took)::numeric, 1),
       case when took * expected / cardinality(keys) < 60
