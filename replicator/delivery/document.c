@@ -6,6 +6,7 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/error_kind.h"
 #include "common/json_tree.h"
 #include "common/text.h"
 #include "postgres/number.h"
@@ -437,11 +438,14 @@ static void add_member(struct buffer *list, const char *name, const char *text) 
 
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
   static const struct error unknown = {.message = "it was refused"};
+  char kind[ERROR_KIND_SIZE];
   const struct error *why = fate->why != NULL ? fate->why : &unknown;
   buffer_add_format(list, "%s{\"attempts\":%d", list->length == 0 ? "[" : ",", fate->attempts);
   add_member(list, "key", change->key);
   add_member(list, "sqlstate", why->sqlstate);
   add_member(list, "message", why->message);
+  error_kind(why, kind, sizeof kind);
+  add_member(list, "kind", strcmp(kind, why->message) != 0 ? kind : "");
   add_member(list, "detail", why->detail);
   buffer_add_string(list, "}");
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/error_kind.h"
 #include "common/log.h"
 
 #define SILENCE 60000           /* milliseconds between two messages of a group */
@@ -60,10 +61,12 @@ static const char *table_of(const struct outcomes *outcomes, size_t index) {
 /* Never 0, which stands for no group. */
 static uint64_t hash_of(const char *target, const struct outcomes *outcomes, size_t index) {
   const struct error *why = outcomes->fates[index].why;
+  char kind[ERROR_KIND_SIZE];
+  error_kind(why, kind, sizeof kind);
   uint64_t hash = add_text(UINT64_C(14695981039346656037), target);
   hash = add_text(hash, table_of(outcomes, index));
   hash = add_text(hash, why->sqlstate);
-  hash = add_text(hash, why->message);
+  hash = add_text(hash, kind);
   return hash != 0 ? hash : 1;
 }
 

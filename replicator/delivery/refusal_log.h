@@ -1,6 +1,6 @@
 /*
  * refusal_log: tells of refused changes in the log, once in a while for each group: those of a target, of a table, with
- * the same message. `rowrelay errors` has each of them.
+ * the same kind of message (common/error_kind.h). `rowrelay errors` has each of them.
  */
 #ifndef ROWRELAY_DELIVERY_REFUSAL_LOG_H
 #define ROWRELAY_DELIVERY_REFUSAL_LOG_H

@@ -139,15 +139,15 @@ void console_errors(void *context, const struct server_request *request, struct 
   const char *target = console_given(request, "target");
   const char *table = console_given(request, "table");
   const char *state = console_given(request, "state");
-  const char *message = server_parameter(request, "message");
+  const char *kind = server_parameter(request, "kind");
   const char *change = console_given(request, "change");
   if (!console_may_read(request, answer))
     return;
   if (change != NULL)
     console_value(context, &QUERY_console_error, VALUES(target, change), answer);
-  else if (message != NULL)
-    console_value(context, &QUERY_console_errors,
-                  VALUES(target, table, state, message, console_given(request, "before")), answer);
+  else if (kind != NULL)
+    console_value(context, &QUERY_console_errors, VALUES(target, table, state, kind, console_given(request, "before")),
+                  answer);
   else
     console_value(context, &QUERY_console_error_groups, VALUES(target, table, console_given(request, "find")), answer);
 }

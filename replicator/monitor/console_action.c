@@ -122,7 +122,7 @@ static void act_on_filter(const struct wish *wish, const struct query *query, st
   }
   if (monitor_ask(wish->monitor, &QUERY_console_chosen,
                   VALUES(member(filter, "target"), member(filter, "table"), member(filter, "find"),
-                         member(filter, "state"), member(filter, "message"), until, member(wish->tree, "after"),
+                         member(filter, "state"), member(filter, "kind"), until, member(wish->tree, "after"),
                          query == &QUERY_console_skip ? "skip" : "retry", CHANGES_AT_ONCE),
                   &chosen, &error))
     act_on_chosen(wish, query, chosen, answer);

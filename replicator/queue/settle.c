@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/error_kind.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
@@ -77,6 +78,7 @@ static void add_refused(struct buffer *list, const struct change *change, const 
   static const struct error behind = {.message = "an older change of this row was refused"};
   static const struct error behind_any = {.message = "an older change of this table, which has no key, was refused"};
   static const struct error held = {.message = "its table waits"}; /* why, says rowrelay.hold */
+  char kind[ERROR_KIND_SIZE];
   bool is_error = fate->outcome == OUTCOME_REFUSED;
   const struct error *why = is_error && fate->why != NULL ? fate->why : change->key == NULL ? &behind_any : &behind;
   if (fate->outcome == OUTCOME_HELD)
@@ -88,6 +90,8 @@ static void add_refused(struct buffer *list, const struct change *change, const 
   buffer_add_format(list, ",\"attempts\":%d", fate->attempts);
   add_member(list, "sqlstate", why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
   add_member(list, "message", why->message);
+  error_kind(why, kind, sizeof kind);
+  add_member(list, "kind", strcmp(kind, why->message) != 0 ? kind : NULL);
   add_member(list, "detail", why->detail[0] != '\0' ? why->detail : NULL);
   buffer_add_string(list, "}");
 }

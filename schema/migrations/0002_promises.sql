@@ -240,6 +240,9 @@ alter table rowrelay.refusal
   add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
 comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option '
   'on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+alter table rowrelay.refusal add column kind text;
+comment on column rowrelay.refusal.kind is 'the message without its values, if it has any: of those that differ in '
+  'nothing else; see replicator/common/error_kind.h';
 -- Millions may wait, while processes search for the others all the time.
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';

@@ -15,7 +15,9 @@ select t.name as target,
        f.refused_at,
        h.old_row,
        h.new_row,
-       c.relation_name
+       c.relation_name,
+       case when f.state = 'waiting' then coalesce(w.message, f.message)
+            else coalesce(f.kind, f.message) end as kind
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture

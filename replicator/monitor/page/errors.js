@@ -1,4 +1,4 @@
-// Refused changes by target, table and message. What is open stays open, and as it is, while the rest is refreshed.
+// Refused changes by target, table and kind of message. What is open stays open, and as it is, while the rest is refreshed.
 import { act, actionButton, ask, count, element, explain, keyed, link, number, routeTo, setText, targetRoute,
   time } from './basics.js';
 import { changeItem } from './history.js';
@@ -93,7 +93,7 @@ function makeChange(group, error) {
 
 // ---- a group --------------------------------------------------------------------------------------------------------
 
-const keyOf = (group) => JSON.stringify([group.target, group.table, group.state, group.message]);
+const keyOf = (group) => JSON.stringify([group.target, group.table, group.state, group.kind]);
 
 // Its changes, one page at a time. A page starts below a change, so that new ones do not move it.
 function makePages(group) {
@@ -104,9 +104,9 @@ function makePages(group) {
   const node = element('div', { class: 'changes' }, list, element('div', { class: 'actions' }, newer, older));
   let last = null;
   const refresh = async () => {
-    const { target, table, state, message } = group;
+    const { target, table, state, kind } = group;
     const before = starts[starts.length - 1];
-    const changes = await ask('errors', { target, table, state, message, before });
+    const changes = await ask('errors', { target, table, state, kind, before });
     if (before !== starts[starts.length - 1]) return;
     older.hidden = changes.length < PAGE;
     last = changes.length ? changes[changes.length - 1].change : null;
@@ -126,12 +126,12 @@ function makePages(group) {
 }
 
 function makeGroup(group, view) {
-  const { target, table, state, message } = group;
+  const { target, table, state, kind, message } = group;
   const progress = element('span', { role: 'status', class: 'meta' });
   const place = element('div', { hidden: true });
   const toggle = element('button', { type: 'button', class: 'row', 'aria-expanded': 'false' }, message);
   const item = element('li', { class: 'group' });
-  const actOn = (action) => actOnFilter(action, { target, table, state, message, until: view.at }, item.group.count,
+  const actOn = (action) => actOnFilter(action, { target, table, state, kind, until: view.at }, item.group.count,
     ` of ${table} for ${target}`, progress);
   item.append(element('div', { class: 'actions' }, element('b', { class: 'count' }),
     element('span', {}, link(targetRoute(target), target), `: ${table}`), element('span', { class: `state ${state}` }, state),
@@ -152,6 +152,7 @@ function makeGroup(group, view) {
 
 function showGroup(item, group) {
   item.group = group;
+  setText(item.querySelector('button.row'), group.message); // in its own words as long as all have the same
   setText(item.querySelector('.count'), count(group.count, 'change'));
   const [first, last] = [time(group.first_at), time(group.last_at)];
   setText(item.querySelector('.when'), first === last ? first : `${first} – ${last}`);

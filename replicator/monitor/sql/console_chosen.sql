@@ -2,7 +2,7 @@
 -- these are the last. Those refused after the list was read are not among them, nor, for a skip, those that cannot be
 -- skipped.
 --   $1 target; null: all  $2 table; null: all  $3 part of the message; null: any  $4 state; null: any
---   $5 message; null: any  $6 refused up to this time  $7 after this change; null: from the first
+--   $5 kind of reason; null: any  $6 refused up to this time  $7 after this change; null: from the first
 --   $8 retry or skip  $9 how many changes
 -- Gives chosen: target, ids, next
 with chosen as materialized (
@@ -11,14 +11,16 @@ with chosen as materialized (
     join rowrelay.capture c on c.id = f.capture
     left join rowrelay.hold w on f.state = 'waiting' and w.target = f.target and w.capture = f.capture
     cross join lateral (
-      select case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end as message) m
+      select case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end as message,
+             case when f.state = 'waiting' then coalesce(w.message, f.message)
+                  else coalesce(f.kind, f.message) end as kind) m
    where ($1::text is null
           or f.target = (select t.id from rowrelay.target t where t.name = $1 and t.dropped_at is null))
      and f.capture = any ((select rowrelay.readable_captures())::integer[])
      and ($2::text is null or c.relation = to_regclass($2) or c.relation_name = $2)
      and ($3::text is null or strpos(lower(m.message), lower($3)) > 0)
      and ($4::text is null or f.state = $4)
-     and ($5::text is null or m.message = $5)
+     and ($5::text is null or m.kind = $5)
      and f.refused_at <= $6::timestamptz
      and ($7::bigint is null or f.change_id > $7)
      and ($8::text <> 'skip' or f.state <> 'blocked')

@@ -1,12 +1,12 @@
 -- Purpose:    records documents that their target refused: each gets a change of its own in the log, so that it can be
 --             retried
--- Parameters: document; [{"key", "attempts", "sqlstate", "message", "detail"}]
+-- Parameters: document; [{"key", "attempts", "sqlstate", "message", "kind", "detail"}]
 create or replace function rowrelay.refuse_documents(document_id integer, refused json) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   with refused as materialized (
     select * from json_to_recordset(refuse_documents.refused)
-                    as r(key text, attempts integer, sqlstate text, message text, detail text)
+                    as r(key text, attempts integer, sqlstate text, message text, kind text, detail text)
   ), gone as (
     delete from rowrelay.refusal f
      using rowrelay.document d, refused r
@@ -21,10 +21,10 @@ begin
     returning id, day, capture, key, new_row
   )
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
-                                message, detail)
+                                message, kind, detail)
   select t.id, l.id, rowrelay.lane_number(t.id, mod(hashtext(l.key) & 2147483647, t.lanes / 2)), l.day,
          pg_column_size(l.new_row), l.capture, l.key, rowrelay.text_hash(l.key), 'error', r.attempts, r.sqlstate,
-         r.message, r.detail
+         r.message, r.kind, r.detail
     from logged l
     join refused r on r.key = l.key
     join rowrelay.target t on t.id = document_id;

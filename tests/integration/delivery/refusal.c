@@ -56,6 +56,31 @@ Test(refusal, the_log_tells_once_of_those_that_are_refused_for_the_same_reason) 
   fixture_end(&f);
 }
 
+/* What differs in its values alone is one reason: each of these names the row in its message. */
+Test(refusal, the_log_tells_once_of_those_that_differ_in_values_alone) {
+  struct fixture f;
+  refused_begin(&f, "refusal_values", NULL, "retries=0");
+  sql(f.at_target,
+      "create function forbid() returns trigger language plpgsql as $$begin "
+      "  if new.price = 0 then return new; end if; raise 'order %% is not for: \"%%\"', new.id, new.name; end$$;"
+      "create trigger forbid before insert or update on item for each row execute function forbid()");
+  pid_t process = fixture_run(&f, "--log-format", "json", NULL);
+  sql(f.at_source, "insert into item (id, name) select i, 'x' || i from generate_series(1, 9) i");
+  wait_until_empty(&f, 10);
+  for (int i = 1; i <= 9; i++) {
+    char expected[8];
+    snprintf(expected, sizeof expected, "%d", i);
+    sql(f.at_source, "update item set price = 1 where id = %d", i);
+    wait_until(f.at_source, expected, 10, "select count(*) from rowrelay.errors");
+  }
+  wait_until_says(process, "is not for", 10);
+  const char *said = process_log(process);
+  int again = count_words(said, "since the last message");
+  cr_assert_eq(count_words(said, "is not for"), 1 + again, "%s", said);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 /* ---- one among many -------------------------------------------------------------------------------------------- */
 
 Test(refusal, neighbours_of_refused_rows_arrive_and_the_refused_are_listed_with_the_servers_words) {

@@ -396,6 +396,32 @@ Test(console, a_group_is_skipped_after_a_question_that_says_how_many) {
   end();
 }
 
+#define KIND "no such name: \xe2\x80\xa6 (P0001)"
+
+Test(console, errors_that_differ_in_values_alone_are_one_group) {
+  begin("console_kind", true);
+  sql(f.at_source, "insert into item values (0, 'first')");
+  wait_until_empty(&f, 10);
+  sql(f.at_target, "create function no() returns trigger language plpgsql as $$begin raise 'no such name: \"%%\"', "
+                   "new.name; end$$; create trigger no before insert on item for each row execute function no()");
+  sql(f.at_source, "insert into item values (1, 'x7')");
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.errors");
+  browser_begin(port);
+  sign_in();
+  browser_do("go #/errors");
+  browser_do("click no such name: \"x7\"");
+  sql(f.at_source, "insert into item values (2, 'x8'), (3, 'x9')");
+  wait_until(f.at_source, KIND " 3", 10, "select concat_ws(' ', kind, count(*)) from rowrelay.errors group by kind");
+  browser_do("see 3 changes in 1 group.");
+  browser_do("see " KIND);
+  browser_do("see change 3, key 2");
+  browser_do("answer yes");
+  browser_do("click Skip all of w: no such name: \"x7\""); /* as it was when it was opened */
+  browser_do("see No errors.");
+  browser_end();
+  end();
+}
+
 static struct visit act_on_filter(const char *action, const char *until, const char *after) {
   char body[512];
   snprintf(body, sizeof body, "{\"action\": \"%s\", \"filter\": {\"find\": \"VIOLATES\", \"until\": \"%s\"}%s%s%s}",

@@ -1015,6 +1015,9 @@ alter table rowrelay.refusal
   add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
 comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option '
   'on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+alter table rowrelay.refusal add column kind text;
+comment on column rowrelay.refusal.kind is 'the message without its values, if it has any: of those that differ in '
+  'nothing else; see replicator/common/error_kind.h';
 -- Millions may wait, while processes search for the others all the time.
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
@@ -12631,13 +12634,13 @@ end
 $$;
 -- Purpose:    records documents that their target refused: each gets a change of its own in the log, so that it can be
 --             retried
--- Parameters: document; [{"key", "attempts", "sqlstate", "message", "detail"}]
+-- Parameters: document; [{"key", "attempts", "sqlstate", "message", "kind", "detail"}]
 create or replace function rowrelay.refuse_documents(document_id integer, refused json) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   with refused as materialized (
     select * from json_to_recordset(refuse_documents.refused)
-                    as r(key text, attempts integer, sqlstate text, message text, detail text)
+                    as r(key text, attempts integer, sqlstate text, message text, kind text, detail text)
   ), gone as (
     delete from rowrelay.refusal f
      using rowrelay.document d, refused r
@@ -12652,10 +12655,10 @@ begin
     returning id, day, capture, key, new_row
   )
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
-                                message, detail)
+                                message, kind, detail)
   select t.id, l.id, rowrelay.lane_number(t.id, mod(hashtext(l.key) & 2147483647, t.lanes / 2)), l.day,
          pg_column_size(l.new_row), l.capture, l.key, rowrelay.text_hash(l.key), 'error', r.attempts, r.sqlstate,
-         r.message, r.detail
+         r.message, r.kind, r.detail
     from logged l
     join refused r on r.key = l.key
     join rowrelay.target t on t.id = document_id;
@@ -17327,7 +17330,9 @@ select t.name as target,
        f.refused_at,
        h.old_row,
        h.new_row,
-       c.relation_name
+       c.relation_name,
+       case when f.state = 'waiting' then coalesce(w.message, f.message)
+            else coalesce(f.kind, f.message) end as kind
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture
