@@ -301,6 +301,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/capture_natively.sql
 \ir ../triggers/add_deletes.sql
 \ir ../triggers/add_present.sql
+\ir ../triggers/note_left.sql
+\ir ../triggers/record_left.sql
 \ir ../triggers/truncate_trigger.sql
 \ir ../triggers/check_overlap.sql
 \ir ../triggers/check_capturable.sql

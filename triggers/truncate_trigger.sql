@@ -28,6 +28,7 @@ begin
   perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
     if tg_relid = any (truncates) is not true then
+      perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
       return null;
     end if;
     truncates := array_remove(truncates, tg_relid);
@@ -87,6 +88,7 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
+    perform rowrelay.note_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;

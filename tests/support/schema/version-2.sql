@@ -9345,6 +9345,38 @@ begin
   end if;
 end
 $$;
+-- Purpose:    notes keys of a table that is about to be truncated which rows of its parent or of other inheritance
+--             children have, too: these rows are left, though the keys are captured as deleted. See record_left().
+-- Parameters: capture; the table
+create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
+language plpgsql as $$
+declare
+  keys text[];
+begin
+  if cardinality(rowrelay.live_key(capture)) > 0 and rowrelay.has_children(capture.relation) then
+    execute format('select array_agg(distinct %s) from only %s as old '
+                   ' where exists (select from %s as t where %s and t.tableoid <> %s)',
+                   rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
+                   capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
+       into keys;
+    perform set_config('rowrelay.left_' || relation::oid, keys::text, true);
+  end if;
+end
+$$;
+-- Purpose:    logs the rows whose keys note_left() has noted, as they are after the truncate
+-- Parameters: capture id; the truncated table
+create or replace function rowrelay.record_left(capture_id integer, relation regclass) returns void
+language plpgsql as $$
+declare
+  noted constant text := 'rowrelay.left_' || relation::oid;
+begin
+  perform rowrelay.record_state(capture_id, left_over.key, null)
+     from unnest(nullif(current_setting(noted, true), '')::text[]) as left_over(key);
+  perform set_config(noted, '', true);
+exception when others then -- the setting is not what was noted
+  perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
+end
+$$;
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
 --             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
 --             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
@@ -9375,6 +9407,7 @@ begin
   perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
     if tg_relid = any (truncates) is not true then
+      perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
       return null;
     end if;
     truncates := array_remove(truncates, tg_relid);
@@ -9434,6 +9467,7 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
+    perform rowrelay.note_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
