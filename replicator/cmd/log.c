@@ -15,6 +15,7 @@
 #include "common/shell.h"
 #include "history/as_of.h"
 #include "history/log_reader.h"
+#include "history/operation.h"
 #include "history/printer.h"
 #include "history/tail.h"
 #include "queries.h"
@@ -73,16 +74,9 @@ static bool collect(const struct options *given, const char *name, struct buffer
 }
 
 static bool check_ops(const struct options *given, struct error *error) {
-  static const char *const words[] = {"insert", "update", "delete", "truncate", "snapshot", "barrier", "refresh"};
-  for (size_t i = 0; i < option_count(given, "op"); i++) {
-    bool known = false;
-    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
-      known = known || strcmp(option_at(given, "op", i), words[w]) == 0;
-    if (!known) {
-      error_set(error, FAILURE_USAGE, "unknown operation \"%s\"", option_at(given, "op", i));
-      return error_hint(error, "use insert, update, delete, truncate or snapshot");
-    }
-  }
+  for (size_t i = 0; i < option_count(given, "op"); i++)
+    if (!operation_check(option_at(given, "op", i), error))
+      return false;
   return true;
 }
 
@@ -129,6 +123,12 @@ static bool check_past(const struct options *given, const struct wanted *wanted,
   return error_hint(error, "run: rowrelay log TABLE --as-of %s", shell_quote(&word, option_text(given, "as-of")));
 }
 
+/* As in --since 2026-03-01 12:00, without quotes. */
+static bool looks_like_time(const struct options *given) {
+  bool timed = option_given(given, "since") || option_given(given, "until") || option_given(given, "as-of");
+  return timed && given->argument_count > 0 && given->arguments[0][0] >= '0' && given->arguments[0][0] <= '9';
+}
+
 static bool read_wanted(struct source *source, const struct options *given, struct wanted *wanted,
                         struct error *error) {
   struct log_filter *filter = &wanted->filter;
@@ -138,10 +138,16 @@ static bool read_wanted(struct source *source, const struct options *given, stru
     return error_set(error, FAILURE_USAGE, "--txid must be a transaction id, not \"%s\"", txid);
   filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
   filter->txid = txid;
-  if (!find_tables(source, given, wanted, error) || !call_moment(source, given, "since", &wanted->since, error) ||
+  /* Times first: what follows one that should have been quoted is taken for a table and a key. */
+  if (!call_moment(source, given, "since", &wanted->since, error) ||
       !call_moment(source, given, "until", &wanted->until, error) ||
       !call_moment(source, given, "as-of", &wanted->as_of, error))
     return false;
+  if (!find_tables(source, given, wanted, error)) {
+    if (looks_like_time(given))
+      error_hint(error, "a time of several words is written in quotes, such as '2026-03-01 12:00'");
+    return false;
+  }
   filter->since = wanted->since.text;
   filter->until = wanted->until.text;
   return check_past(given, wanted, error) && collect(given, "actor", &wanted->actors, &filter->actors, error) &&
@@ -218,7 +224,7 @@ static void tell_of_nothing(const struct options *given, const struct wanted *wa
     fprintf(stderr, "rowrelay: the log has no %schange%s%s that you may see\n", filtered ? "such " : "",
             given->argument_count > 0 ? " of " : "", given->argument_count > 0 ? given->arguments[0] : "");
   struct shell_word word;
-  if (wanted->filter.key != NULL)
+  if (wanted->filter.key != NULL && !filtered)
     fprintf(stderr, "hint: To see how its keys are written: rowrelay log %s --oneline -n 5\n",
             shell_quote(&word, given->arguments[0]));
   else if (!filtered)

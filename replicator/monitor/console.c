@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "history/operation.h"
 #include "monitor/console_answer.h"
+#include "monitor/console_names.h"
 #include "monitor/monitor.h"
 #include "monitor/verifier.h"
 #include "pages.h"
@@ -99,6 +101,8 @@ void console_target(void *context, const struct server_request *request, struct 
     return;
   if (target == NULL)
     console_error(answer, MHD_HTTP_BAD_REQUEST, "which target?", NULL);
+  else if (!console_names_are_known(context, target, NULL, NULL, answer))
+    return;
   else if (part == NULL)
     console_value(context, &QUERY_console_target, VALUES(target), answer);
   else if (strcmp(part, "settings") == 0)
@@ -141,7 +145,7 @@ void console_errors(void *context, const struct server_request *request, struct 
   const char *state = console_given(request, "state");
   const char *kind = server_parameter(request, "kind");
   const char *change = console_given(request, "change");
-  if (!console_may_read(request, answer))
+  if (!console_may_read(request, answer) || !console_names_are_known(context, target, table, NULL, answer))
     return;
   if (change != NULL)
     console_value(context, &QUERY_console_error, VALUES(target, change), answer);
@@ -164,18 +168,25 @@ void console_history(void *context, const struct server_request *request, struct
   const char *op = console_given(request, "op");
   bool narrowed =
       table != NULL || key != NULL || text != NULL || since != NULL || until != NULL || actor != NULL || op != NULL;
+  struct relation_id relation;
+  struct error error;
   if (!console_may_read(request, answer))
     return;
   if (transaction != NULL && narrowed)
     console_error(answer, MHD_HTTP_BAD_REQUEST, "a transaction is shown as a whole", "leave the other fields empty");
   else if (key != NULL && table == NULL)
     console_error(answer, MHD_HTTP_BAD_REQUEST, "a key is one of a table", "name the table, too");
+  else if (op != NULL && !operation_check(op, &error))
+    console_failed(answer, &error);
+  else if (!console_names_are_known(context, NULL, table, &relation, answer))
+    return;
   else if (transaction != NULL)
     console_found(context, &QUERY_console_transaction, VALUES(transaction, before), answer);
   else if (key != NULL)
-    console_found(context, &QUERY_console_life, VALUES(table, key, before, since, until, actor, op), answer);
+    console_found(context, &QUERY_console_life, VALUES(relation.text, key, before, since, until, actor, op), answer);
   else
-    console_found(context, &QUERY_console_history, VALUES(table, text, before, since, until, actor, op), answer);
+    console_found(context, &QUERY_console_history,
+                  VALUES(table != NULL ? relation.text : NULL, text, before, since, until, actor, op), answer);
 }
 
 void console_past(void *context, const struct server_request *request, struct server_answer *answer) {

@@ -177,7 +177,8 @@ export async function ask(path, parameters, body) {
   }
   if (!answer.ok) {
     throw Object.assign(new Error([content.error, content.hint].filter(Boolean).join(': ')),
-      { isAway: answer.status === 503, isForbidden: answer.status === 403, isStranger: answer.status === 401 });
+      { isAway: answer.status === 503, isForbidden: answer.status === 403, isStranger: answer.status === 401,
+        isMissing: answer.status === 404 });
   }
   return content;
 }

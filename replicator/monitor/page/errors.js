@@ -190,7 +190,7 @@ export function openErrors(route) {
     try {
       answer = await ask('errors', filter);
     } catch (error) {
-      if (error.isForbidden) { explain(summary, error); return; }
+      if (error.isForbidden || error.isMissing) { explain(summary, error); return; }
       throw error;
     }
     counts = answer;

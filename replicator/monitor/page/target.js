@@ -157,12 +157,13 @@ export function openTarget(route) {
     interval: 2000,
     samplesAt: 0,
     async refresh() {
-      const target = await ask('target', { target: name });
-      if (target === null) {
+      try {
+        show(await ask('target', { target: name }));
+      } catch (error) {
+        if (!error.isMissing) throw error;
         setText(note, `There is no target ${name}.`);
         return;
       }
-      show(target);
       await comparison.refresh();
       if (Date.now() - this.samplesAt < 10000) return; // as often as samples are taken
       this.samplesAt = Date.now();

@@ -1,12 +1,12 @@
 -- Changes, newest first, for the console. They are chosen first, because reading what became of a change takes longest.
---   $1 table; null: all  $2 words that an image contains; null: any  $3 only before this change; null: from the newest
+--   $1 oid of the table; null: all  $2 words that an image contains; null: any  $3 only before this change; null: from the newest
 --   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any)
 with range as materialized (
   select r.first_id, r.last_id, r.days from rowrelay.search_range($4::timestamptz, $5::timestamptz) as r
 ), chosen as materialized (
   select x.change_id, x.day
     from rowrelay.history x
-   where ($1::text is null or x.relation = to_regclass($1))
+   where ($1::oid is null or x.relation = $1::regclass)
      and ($2::text is null or strpos(lower(x.new_row::text), lower($2)) > 0
           or strpos(lower(x.old_row::text), lower($2)) > 0)
      and ($3::bigint is null or x.change_id < $3)

@@ -187,9 +187,36 @@ Test(log, what_cannot_be_is_wrong_use) {
   HAS(errors, "a key needs one table, but \"*\" matches 2");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--op", "upsert", NULL), 2);
   HAS(errors, "unknown operation \"upsert\"");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--op", "insert,update", NULL), 2);
+  HAS(errors, "for several, give each of them on its own");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--color=sometimes", NULL), 2);
   HAS(errors, "--color must be auto, always or never");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--txid", "one", NULL), 2);
+  end();
+}
+
+Test(log, a_time_without_quotes_is_not_taken_for_a_table) {
+  begin("log_quotes");
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--since", "2", "hours", "ago", NULL), 2);
+  HAS(errors, "option --since must be a time, not \"2\"");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--since", "2", "hours", NULL), 2);
+  HAS(errors, "option --since must be a time, not \"2\"");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--since", "2026-03-01", "12:00", NULL), 2);
+  HAS(errors, "a time of several words is written in quotes");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "--since", "last", NULL), 2);
+  end();
+}
+
+Test(log, a_filter_that_leaves_nothing_is_not_blamed_on_the_key) {
+  begin("log_blame");
+  const char *errors;
+  sql(f.at_source, "insert into item values (1, 'tea')");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "item", "1", "--op", "delete", NULL), 0);
+  HAS(errors, "the log has no such change of row 1 of item");
+  HAS_NOT(errors, "how its keys are written");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "item", "2", NULL), 0);
+  HAS(errors, "how its keys are written");
   end();
 }
 

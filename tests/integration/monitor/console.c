@@ -110,7 +110,6 @@ Test(console, a_target_has_a_page_of_its_own_where_it_is_paused_and_resumed) {
   cr_assert_not_null(strstr(visit(port, "GET", "/api/samples?target=w", NULL, NULL).body, "\"rate\":["));
   cr_assert_null(strstr(visit(port, "GET", "/api/samples?names=%5B%22w%22,%22x%22%5D", NULL, NULL).body, "\"rate\""));
   cr_assert_eq(visit(port, "GET", "/api/samples", NULL, NULL).status, 400);
-  cr_assert_str_eq(visit(port, "GET", "/api/target?target=x", NULL, NULL).body, "null");
   cr_assert_eq(visit(port, "GET", "/api/target?target=w&part=secrets", NULL, NULL).status, 400);
   browser_end();
   end();
@@ -337,11 +336,50 @@ Test(console, what_cannot_be_is_said_and_changes_nothing) {
   begin("console_wrong", true);
   refuse_one(1);
   cr_assert_eq(visit(port, "GET", "/api/history?key=1", NULL, NULL).status, 400);
-  cr_assert_eq(visit(port, "GET", "/api/history?table=nothing&key=1", NULL, NULL).status, 400);
   cr_assert_eq(visit(port, "GET", "/api/history?before=x", NULL, NULL).status, 400);
   cr_assert_str_eq(visit(port, "GET", "/api/history?text=%27%3B--%25", NULL, NULL).body, "[]");
   cr_assert_eq(visit(port, "GET", "/api/overview", NULL, NULL).status, 200);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
+  end();
+}
+
+Test(console, what_is_not_there_is_named) {
+  begin("console_missing", false);
+  static const struct {
+    const char *path;
+    int status;
+    const char *said;
+  } CASES[] = {{"/api/target?target=x", 404, "there is no target \\\"x\\\""},
+               {"/api/target?target=x&part=settings", 404, "there is no target \\\"x\\\""},
+               {"/api/target?target=x&part=receipts", 404, "there is no target \\\"x\\\""},
+               {"/api/errors?target=x", 404, "there is no target \\\"x\\\""},
+               {"/api/errors?table=nothing", 404, "there is no captured table \\\"nothing\\\""},
+               {"/api/history?table=nothing", 404, "there is no captured table \\\"nothing\\\""},
+               {"/api/history?table=nothing&key=1", 404, "there is no captured table \\\"nothing\\\""},
+               {"/api/history?table=plain", 404, "there is no captured table \\\"plain\\\""},
+               {"/api/history?op=upsert", 400, "unknown operation \\\"upsert\\\""},
+               {"/api/history?table=item&key=1&op=upsert", 400, "unknown operation \\\"upsert\\\""}};
+  sql(f.at_source, "create table plain (id int primary key)");
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct visit answer = visit(port, "GET", CASES[i].path, NULL, NULL);
+    cr_expect_eq(answer.status, CASES[i].status, "%s: %ld", CASES[i].path, answer.status);
+    cr_expect_not_null(strstr(answer.body, CASES[i].said), "%s: %s", CASES[i].path, answer.body);
+  }
+  /* A table that is gone has a history still. */
+  sql(f.at_source, "insert into item values (7, 'a')");
+  wait_until_empty(&f, 10);
+  sql(f.at_source, "drop table item");
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=item", NULL, NULL).body, "\"key\":\"7\""));
+  cr_assert_not_null(
+      strstr(visit(port, "GET", "/api/history?table=public.item&key=7", NULL, NULL).body, "\"key\":\"7\""));
+  browser_begin(port);
+  browser_do("go #/target/x");
+  browser_do("see There is no target x.");
+  browser_do("go #/errors?target=x");
+  browser_do("see there is no target \"x\"");
+  browser_do("go #/history?table=nothing");
+  browser_do("see there is no captured table \"nothing\"");
+  browser_end();
   end();
 }
 
