@@ -517,6 +517,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/access/lacking_triggers.sql
 \ir functions/access/capture_notes.sql
 \ir views/captures.sql
+\ir views/target_states.sql
 \ir views/targets.sql
 \ir views/documents.sql
 \ir views/instances.sql

@@ -9,8 +9,10 @@
 #include "queries.h"
 
 static bool show(struct source *source, struct error *error) {
-  return call_print_table(source, &QUERY_cmd_keep_list, NO_VALUES, error) &&
-         call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
+  if (!call_print_table(source, &QUERY_cmd_keep_list, NO_VALUES, error))
+    return false;
+  putchar('\n');
+  return call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
 }
 
 static bool keep_all(struct source *source, const char *how_long, struct error *error) {

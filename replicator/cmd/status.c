@@ -19,11 +19,17 @@
 
 static bool print(struct source *source, const struct options *given, struct error *error) {
   bool tables = option_given(given, "tables");
-  if (option_given(given, "json"))
+  bool json = option_given(given, "json");
+  if (option_given(given, "log"))
+    return call_print_value(source, json ? &QUERY_cmd_log_size_json : &QUERY_cmd_log_size, NO_VALUES, error);
+  if (json)
     return call_print_value(source, tables ? &QUERY_cmd_captures_json : &QUERY_cmd_status_json, NO_VALUES, error);
-  return tables ? call_print_table(source, &QUERY_cmd_captures, NO_VALUES, error)
-                : call_print_table(source, &QUERY_cmd_status, NO_VALUES, error) &&
-                      call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
+  if (tables)
+    return call_print_table(source, &QUERY_cmd_captures, NO_VALUES, error);
+  if (!call_print_table(source, &QUERY_cmd_status, NO_VALUES, error))
+    return false;
+  putchar('\n');
+  return call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
 }
 
 /* ---- repeatedly, into a pipe ------------------------------------------------------------------------------------- */
@@ -169,6 +175,8 @@ static bool run(const struct options *given, struct error *error) {
   int64_t seconds = 0;
   struct source *source;
   bool again = option_given(given, "watch");
+  if (option_given(given, "log") && (again || option_given(given, "tables")))
+    return error_set(error, FAILURE_USAGE, "options --log and --%s cannot be combined", again ? "watch" : "tables");
   if ((again && !option_integer(given, "watch", (struct bounds){1, SECONDS_OF_A_DAY}, &seconds, error)) ||
       !call_open(&source, given, error))
     return false;
@@ -179,6 +187,7 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "tables", .help = "show the captured tables instead of the targets"},
+    {.name = "log", .help = "show how large the log is, and how long it is kept, instead of the targets"},
     {.name = "watch", .value = "SECONDS", .implied = "2", .help = "repeat every 2 or SECONDS seconds"},
     {.name = "json", .help = "print JSON for programs"},
     OPTION_END,
@@ -193,6 +202,7 @@ const struct command COMMAND_status = {
         "With --watch a terminal is redrawn in place, with failing targets first; q or Ctrl-C quits, the space bar\n"
         "refreshes at once. In a pipe the table is printed again and again.\n",
     .examples = "rowrelay status --tables\n"
-                "rowrelay status --watch\n",
+                "rowrelay status --watch\n"
+                "rowrelay status --log --json\n",
     .run = run,
 };

@@ -224,9 +224,12 @@ static void act(const struct wish *wish, struct server_answer *answer) {
     console_error(answer, MHD_HTTP_BAD_REQUEST, "which target?", NULL);
   else
     deed->act(wish, answer);
-  if (answer->status == 0)
-    log_message(LOG_LEVEL_INFO, "console: %s%s%s %s", actor_of(wish) != NULL ? wish->actor->name : "",
-                actor_of(wish) != NULL ? ": " : "", deed->action, target != NULL ? target : "refused changes");
+  if (answer->status != 0)
+    return;
+  log_about(target, NULL);
+  log_message(LOG_LEVEL_INFO, "console: %s%s%s %s", actor_of(wish) != NULL ? wish->actor->name : "",
+              actor_of(wish) != NULL ? ": " : "", deed->action, target != NULL ? target : "refused changes");
+  log_about(NULL, NULL);
 }
 
 /*

@@ -130,6 +130,16 @@ static bool drive(struct round *round, int id, const char *name, struct error *e
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
 
+static bool prepare_or_drive(struct round *round, const PGresult *reply, int row, bool prepares, struct error *error) {
+  if (!result_bool(reply, row, UNFINISHED_IS_DUE))
+    return true;
+  int id = result_int(reply, row, UNFINISHED_ID);
+  log_about(PQgetvalue(reply, row, UNFINISHED_TARGET), PQgetvalue(reply, row, UNFINISHED_RELATION));
+  bool ok = prepares ? prepare(round, id, error) : drive(round, id, PQgetvalue(reply, row, UNFINISHED_NAME), error);
+  log_about(NULL, NULL);
+  return ok;
+}
+
 static bool go_round(struct round *round, struct error *error) {
   struct backfiller *backfiller = round->backfiller;
   PGresult *reply = NULL;
@@ -139,11 +149,9 @@ static bool go_round(struct round *round, struct error *error) {
   bool ok = true;
   round->count = PQntuples(reply);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (result_bool(reply, row, UNFINISHED_IS_DUE))
-      ok = prepare(round, result_int(reply, row, UNFINISHED_ID), error);
+    ok = prepare_or_drive(round, reply, row, true, error);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (result_bool(reply, row, UNFINISHED_IS_DUE))
-      ok = drive(round, result_int(reply, row, UNFINISHED_ID), PQgetvalue(reply, row, UNFINISHED_NAME), error);
+    ok = prepare_or_drive(round, reply, row, false, error);
   PQclear(reply);
   return ok;
 }

@@ -87,10 +87,11 @@ struct supervisor {
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
 static atomic_int signal_count = 0; /* any thread may read it */
+static atomic_int last_signal = 0;
 static struct wake wake = {-1, -1}; /* ends the supervisor's wait: a signal came, or workers have become idle */
 
 static void count_signal(int number_of_signal) {
-  (void)number_of_signal;
+  atomic_store(&last_signal, number_of_signal);
   atomic_fetch_add(&signal_count, 1);
   wake_up(&wake);
 }
@@ -156,7 +157,9 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
     return false;
   }
   supervisor->served[supervisor->served_count++] = target;
+  log_about(settings->name, NULL);
   log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, target->count, target->count == 1 ? "" : "s");
+  log_about(NULL, NULL);
   return true;
 }
 
@@ -541,6 +544,25 @@ static void say_goodbye(struct supervisor *supervisor) {
     log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
 }
 
+/* The last line, for a process that has said what it is. The error itself is told by main(). */
+static void tell_end(const struct supervisor *supervisor, bool ok) {
+  unsigned long long delivered = 0;
+  unsigned long long refused = 0;
+  if (!supervisor->was_connected)
+    return;
+  for (const struct meter *meter = metrics_first(); meter != NULL; meter = meter->next) {
+    delivered += atomic_load(&meter->delivered);
+    refused += atomic_load(&meter->refused);
+  }
+  const char *why = !ok                                   ? "because it failed"
+                    : !told_to_leave()                    ? "because nothing is pending"
+                    : told_to_leave_at_once()             ? "at once, because it was told to twice"
+                    : atomic_load(&last_signal) == SIGINT ? "because of SIGINT"
+                                                          : "because of SIGTERM";
+  log_message(LOG_LEVEL_INFO, "rowrelay %s ends %s: %llu change%s delivered, %llu refused", ROWRELAY_VERSION, why,
+              delivered, delivered == 1 ? "" : "s", refused);
+}
+
 bool supervisor_run(const struct supervisor_options *options, struct error *error) {
   struct supervisor *supervisor = calloc(1, sizeof *supervisor);
   if (supervisor == NULL)
@@ -557,9 +579,8 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
-  if (ok)
-    log_message(LOG_LEVEL_INFO,
-                told_to_leave() ? "told to stop: current batches end first" : "nothing is pending: the process ends");
+  if (ok && told_to_leave())
+    log_message(LOG_LEVEL_INFO, "told to stop: current batches end first");
   systemd_stopping();
   tell_all_to_leave(supervisor);
   wait_for_all(supervisor);
@@ -569,6 +590,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   telemetry_stop(supervisor->telemetry);
   source_close(supervisor->source);
   systemd_status("%s", ok ? "" : error->message);
+  tell_end(supervisor, ok);
   doorbell_release(&supervisor->doorbell);
   horizon_release(&supervisor->horizon);
   free(supervisor->names);

@@ -115,6 +115,7 @@ static void take_log(const rd_kafka_t *library, int level, const char *facility,
   error_set(&hidden, FAILURE_NONE, "%s", text);
   url_hide(producer->kafka->settings->url, &hidden);
   url_hide(producer->kafka->settings->options, &hidden);
+  log_about(producer->kafka->settings->name, NULL); /* a thread of its own */
   log_message(LOG_LEVEL_DEBUG, "target %s: librdkafka: %s: %s", producer->kafka->settings->name, facility,
               hidden.message);
 }

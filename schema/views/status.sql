@@ -12,14 +12,7 @@ with table_note as materialized ( -- once for all targets
    group by w.target
 )
 select t.name as target,
-       case
-         when t.state <> 'running' then t.state
-         when not exists (select from rowrelay.instance i
-                           where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
-           then 'not running'
-         when o.target is not null then 'failing'
-         else 'running'
-       end as state,
+       s.state,
        backlog.n as backlog,
        case when first_pending.id is not null then
          clock_timestamp() - (select h.captured_at from rowrelay.change h
@@ -64,6 +57,7 @@ select t.name as target,
                         rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
             from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
+  join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id
   -- skips dead rows that VACUUM has not removed yet
   cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),

@@ -41,7 +41,8 @@ select e.change_id as id,
             cross join lateral (
               select case when (t.value ->> 'attempts')::integer > 1
                           then 'after ' || (t.value ->> 'attempts') || ' attempts' end,
-                     'by ' || (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), ''),
+                     'by ' || coalesce(t.value ->> 'actor',
+                                       (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), '')),
                      date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
                      '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
             ) as w (tried, who, at, said)

@@ -48,7 +48,9 @@ function titleOf(change) {
 }
 
 export function changeItem(change) {
-  const status = Object.entries(change.status || {}).map(([target, state]) => `${target}: ${state}`).join(', ');
+  const settledBy = change.settled_by || {}; // a person, who skipped it
+  const status = Object.entries(change.status || {}).map(([target, state]) =>
+    `${target}: ${state}${settledBy[target] ? ` by ${settledBy[target]}` : ''}`).join(', ');
   return element('li', {}, titleOf(change),
     element('div', { class: 'meta' }, `change ${change.change} · ${time(change.captured_at)} · `,
       change.actor == null ? null : link(routeTo('history', { actor: change.actor }), change.actor),

@@ -58,7 +58,7 @@ function makeProcesses() {
 function makeReceipts() {
   const { node, body } = makeTable('Table of receipts', ['Settled', 'Outcome', 'Changes', 'Took', '-First', '-Last', '-Attempts', '-Process']);
   const show = (receipts) => body.replaceChildren(...receipts.map((one) => element('tr', {},
-    rowTitle(time(one.settled_at)), cell(one.outcome), cell(number(one.changes)), cell(one.seconds == null ? '' : duration(one.seconds)),
+    rowTitle(time(one.settled_at)), cell(one.actor ? `${one.outcome} by ${one.actor}` : one.outcome), cell(number(one.changes)), cell(one.seconds == null ? '' : duration(one.seconds)),
     minorCell(one.first), minorCell(one.last), minorCell(number(one.attempts)),
     minorCell([one.host, one.pid].filter(Boolean).join(' ')))));
   return { node, show };

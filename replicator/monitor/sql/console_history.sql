@@ -1,5 +1,6 @@
 -- Changes, newest first, for the console. They are chosen first, because reading what became of a change takes longest.
---   $1 oid of the table; null: all  $2 words that an image contains; null: any  $3 only before this change; null: from the newest
+--   $1 oid of the table; null: all  $2 words that an image contains; null: any
+--   $3 only before this change; null: from the newest
 --   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any)
 with range as materialized (
   select r.first_id, r.last_id, r.days from rowrelay.search_range($4::timestamptz, $5::timestamptz) as r
@@ -21,6 +22,8 @@ select coalesce(json_agg(h order by h.id desc), '[]')
   from (select x.change_id as id, x.change_id::text as change, x.relation::text as "table", x.op, x.key,
                rowrelay.image_texts(x.old_row) as old_row, rowrelay.image_texts(x.new_row) as new_row,
                rowrelay.changed_texts(x.changed) as changed,
-               x.captured_at, x.txid::text, x.actor, x.status, x.problem
+               x.captured_at, x.txid::text, x.actor, x.status, x.problem,
+               (select jsonb_object_agg(d.key, d.value -> 'actor')
+                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
           from rowrelay.history_at(array(select c.change_id from chosen c order by c.change_id),
                                    array(select c.day from chosen c order by c.change_id)) as x) as h;

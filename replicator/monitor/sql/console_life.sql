@@ -5,7 +5,9 @@ select coalesce(json_agg(h order by h.id desc), '[]')
   from (select x.change_id as id, x.change_id::text as change, x.relation::text as "table", x.op, x.key,
                rowrelay.image_texts(x.old_row) as old_row, rowrelay.image_texts(x.new_row) as new_row,
                rowrelay.changed_texts(x.changed) as changed,
-               x.captured_at, x.txid::text, x.actor, x.status, x.problem
+               x.captured_at, x.txid::text, x.actor, x.status, x.problem,
+               (select jsonb_object_agg(d.key, d.value -> 'actor')
+                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
           from rowrelay.history_of($1::oid::regclass, $2) as x
          where ($3::bigint is null or x.change_id < $3)
            and ($4::timestamptz is null or x.captured_at >= $4)

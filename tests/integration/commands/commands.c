@@ -84,7 +84,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures where targets = '{}'"), "item");
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', name, state), ', ') from rowrelay.targets"),
-                   "w running");
+                   "w not running");
   end();
 }
 
@@ -380,6 +380,12 @@ Test(commands, json_has_the_members_and_types_that_programs_rely_on) {
   cr_assert_str_eq(about(KEYS_AND_TYPES, rowrelay_ok(&f, "status", "--json", NULL)),
                    "backlog number, blocked number, errors number, note string, oldest_pending string, "
                    "oldest_pending_seconds number, rate number, state string, target string");
+  cr_assert_str_eq(
+      about("(select string_agg(k.key || ' ' || json_typeof(k.value), ', ' order by k.key) from json_each(j) "
+            "as k)",
+            rowrelay_ok(&f, "status", "--log", "--json", NULL)),
+      "bytes number, days number, first_day string, keep null");
+  FAILS(2, "options --log and --tables cannot be combined", "status", "--log", "--tables");
   cr_assert_str_eq(
       about(KEYS_AND_TYPES, rowrelay_ok(&f, "errors", "--json", NULL)),
       "attempts number, change_id number, detail string, key string, message string, new_row object, old_row null, "

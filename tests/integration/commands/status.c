@@ -117,6 +117,12 @@ Test(status, what_the_log_takes_is_shown_and_how_long_it_is_kept) {
   fixture_end(&f);
 }
 
+static void ends_with(const char *said, const char *end) {
+  size_t length = strlen(said);
+  cr_assert(length >= strlen(end) && strcmp(said + length - strlen(end), end) == 0, "no \"%s\" at the end of:\n%s", end,
+            said);
+}
+
 Test(status, a_process_says_what_it_serves_and_why_it_ends) {
   struct fixture f;
   begin(&f, "status_says");
@@ -125,10 +131,33 @@ Test(status, a_process_says_what_it_serves_and_why_it_ends) {
   wait_until_says(process, "target w: 1 worker", 10);
   kill(process, SIGTERM);
   wait_until_says(process, "told to stop: current batches end first", 10);
+  wait_until_says(process, " ends because of SIGTERM: 0 changes delivered, 0 refused\n", 10);
+  ends_with(process_log(process), " 0 refused\n");
   cr_assert_eq(stop_process(process, 0), 0);
-  process = fixture_run(&f, "--until-empty", NULL);
-  wait_until_says(process, "nothing is pending: the process ends", 10);
-  cr_assert_eq(stop_process(process, 0), 0);
+  sql(f.at_source, "insert into item values (1, 'a')");
+  const char *said;
+  cr_assert_eq(rowrelay(&f, NULL, &said, "run", "--until-empty", NULL), 0);
+  ends_with(said, " info: rowrelay 0.1.0 ends because nothing is pending: 1 change delivered, 0 refused\n");
+  sql(f.at_source, "select rowrelay.pause('w')");
+  cr_assert_eq(rowrelay(&f, NULL, &said, "run", "--until-empty", NULL), 1);
+  cr_assert_not_null(strstr(said, " ends because it failed: 0 changes delivered, 0 refused\nrowrelay: target w is not "
+                                  "running"),
+                     "%s", said);
+  fixture_end(&f);
+}
+
+Test(status, a_list_of_targets_says_what_status_says) {
+  struct fixture f;
+  begin(&f, "status_list");
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "target", "list", NULL), " not running "), "%s",
+                     rowrelay_ok(&f, "target", "list", NULL));
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "target", "show", "w", NULL), " not running\n"), "%s",
+                     rowrelay_ok(&f, "target", "show", "w", NULL));
+  fixture_run(&f, NULL, NULL);
+  wait_for_state(&f, "w", "running");
+  cr_assert_null(strstr(rowrelay_ok(&f, "target", "list", NULL), " not running "));
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "target", "list", NULL), " paused "));
   fixture_end(&f);
 }
 

@@ -46,6 +46,7 @@ Test(refusal, the_log_tells_once_of_those_that_are_refused_for_the_same_reason) 
     wait_until(f.at_source, expected, 10, "select count(*) from rowrelay.errors");
   }
   wait_until_says(process, "violates not-null constraint", 10);
+  wait_until_says(process, "\"message\":\"target w: 1 worker\",\"target\":\"w\"}", 10);
   const char *said = process_log(process);
   /* On a machine that is so slow that a minute went by, it tells again of those since. */
   int again = count_words(said, "since the last message");
