@@ -16,7 +16,7 @@ begin
      and l.objid = x'656c6179'::integer::oid
      and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database());
   raise warning 'waiting for another session that installs or removes schema rowrelay: process %', holder
-    using hint = 'If it does neither, end it: select pg_terminate_backend(PID)';
+    using errcode = 'lock_not_available', hint = 'If it does neither, end it: select pg_terminate_backend(PID)';
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);
 end
 $$;

@@ -7,6 +7,7 @@ language plpgsql stable as $$
 declare
   guard text;
   names text;
+  usual text; -- what identifies rows where no key is named
 begin
   if coalesce(cardinality(numbers), 0) = 0 then
     return;
@@ -19,14 +20,16 @@ begin
       using hint = 'They would be one row in a target. To find such rows: '
                    || rowrelay.verify_commands(relation, false);
   elsif guard <> 'table' then
+    select '(' || string_agg(quote_ident(n), ', ') || ')' into usual
+      from unnest(rowrelay.attribute_names(relation, rowrelay.key_of(relation))) as n;
     raise exception 'no unique index covers the key (%) of table %', names, relation
       using errcode = 'invalid_parameter_value',
             detail = case guard when 'deferrable'
                        then 'Its unique constraint is deferrable: while it is deferred, two rows may have the same key.'
                        else 'Rows with the same key would be one row in a target.' end,
             hint = format('Create one: create unique index on %s (%s); or omit the key: then rows are identified '
-                          'by all of '
-                          'their values.', relation, names);
+                          'by %s.',
+                          relation, names, coalesce(usual, 'all of their values'));
   end if;
 end
 $$;

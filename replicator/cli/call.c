@@ -24,7 +24,7 @@ static void tell_warning(bool is_warning, const char *message, const char *hint)
 }
 
 void call_tell_warnings(struct source *source) {
-  static struct notice_reader reader = {.tell = tell_warning};
+  static struct notice_reader reader = {.tell = tell_warning, .waits_for_success = true};
   pgconn_read_notices(source_connection(source), &reader);
 }
 

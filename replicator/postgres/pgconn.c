@@ -36,15 +36,6 @@
 
 /* ---- opening and closing --------------------------------------------------------------------------------------- */
 
-static void pass_on(const struct notice_reader *reader, const char *severity, const PGresult *notice) {
-  const char *message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
-  const char *raised_by = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
-  bool is_warning = strcmp(severity, "WARNING") == 0;
-  bool is_ours = raised_by != NULL && strcmp(raised_by, "exec_stmt_raise") == 0;
-  if (message != NULL && (is_warning || is_ours))
-    reader->tell(is_warning, message, PQresultErrorField(notice, PG_DIAG_MESSAGE_HINT));
-}
-
 /*
  * Nobody reads most notices: what is worth telling comes as an error or as a result. What a server says while nobody
  * asks it anything may be that it ends the session: its locks are free from then on, some time before it closes its
@@ -61,7 +52,7 @@ static void take_notice(void *context, const PGresult *notice) {
     text_print(connection->ending, sizeof connection->ending, "%s",
                message != NULL ? message : "the session has ended");
   } else if (connection->notice_reader != NULL) {
-    pass_on(connection->notice_reader, severity, notice);
+    notices_take(&connection->notices, connection->notice_reader, notice);
   }
 }
 
@@ -205,6 +196,7 @@ bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadl
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   buffer_init(&opened->forgotten, FORGOTTEN_LIMIT);
+  notices_init(&opened->notices);
   snprintf(opened->description, sizeof opened->description, "database");
   if (!connect_in(opened, attempt, error) || (has_no_encoding(opened) && !connect_in(opened, of_bytes, error))) {
     pgconn_close(opened);
@@ -223,6 +215,7 @@ void pgconn_close(struct pgconn *connection) {
   free(connection->prepared);
   free(connection->expected);
   buffer_release(&connection->forgotten);
+  notices_clear(&connection->notices);
   free(connection);
 }
 

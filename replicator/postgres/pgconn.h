@@ -48,6 +48,8 @@ MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, in
  */
 struct notice_reader {
   void (*tell)(bool is_warning, const char *message, const char *hint);
+  /* Tell only what succeeded, once it is committed; but at once what a statement waits for. */
+  bool waits_for_success;
 };
 void pgconn_read_notices(struct pgconn *connection, const struct notice_reader *reader);
 const struct notice_reader *pgconn_notice_reader(const struct pgconn *connection); /* NULL: none */

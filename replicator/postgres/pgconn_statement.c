@@ -98,6 +98,15 @@ static bool check_columns(const struct query *query, const PGresult *result, str
          error_set(error, FAILURE_FATAL, "a query gives column %s, which nobody reads", PQfname(result, column));
 }
 
+/* What was said meanwhile is told when it is committed. */
+static bool settle_notices(struct pgconn *connection, bool succeeded) {
+  if (!succeeded)
+    notices_clear(&connection->notices);
+  else if (connection->notice_reader != NULL && PQtransactionStatus(connection->pg) == PQTRANS_IDLE)
+    notices_tell(&connection->notices, connection->notice_reader);
+  return succeeded;
+}
+
 /* ---- statements ------------------------------------------------------------------------------------------------ */
 
 static bool is_prepared(const struct pgconn *connection, const char *name) {
@@ -312,7 +321,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
   }
   if (PQexitPipelineMode(connection->pg) != 1)
     return pgconn_break(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
-  return succeeded;
+  return settle_notices(connection, succeeded);
 }
 
 bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values, PGresult **result,
@@ -341,7 +350,7 @@ static bool end_statement(struct pgconn *connection, struct error *error) {
       return false;
     PGresult *reply = PQgetResult(connection->pg);
     if (reply == NULL)
-      return succeeded;
+      return settle_notices(connection, succeeded);
     if (is_copy(reply)) { /* libpq would give it again and again, until the rows have come or gone */
       PQclear(reply);
       return pgconn_break(connection, FAILURE_RETRY, succeeded ? error : NULL, "a copy began that nobody waits for");

@@ -6,6 +6,7 @@
 #define ROWRELAY_POSTGRES_PGCONN_WAIT_H
 
 #include "common/buffer.h"
+#include "postgres/notices.h"
 #include "postgres/pgconn.h"
 
 struct pgconn {
@@ -14,6 +15,7 @@ struct pgconn {
   bool broken;      /* a reply was abandoned, or the server ended the session, so nothing more can be run */
   char ending[128]; /* why the server ended it */
   const struct notice_reader *notice_reader; /* NULL: nobody reads them */
+  struct notices notices;                    /* of the transaction so far */
   char **prepared;                           /* names of the statements that this connection has */
   size_t prepared_count;
   unsigned int names_made;

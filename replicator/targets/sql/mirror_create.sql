@@ -22,8 +22,8 @@ with wanted as (
   select (parse_ident($1))[1] where cardinality(parse_ident($1)) = 2
 ), part as (
   select p.kind, p.definition, p.position,
-         p.kind || case p.kind when 'partition' then ' ' || p.name
-                               else case when p.name <> '' then format(' %I', p.name) else '' end end as what,
+         p.kind || case when p.kind like '%partition%' then ' ' || p.name
+                        when p.name <> '' then format(' %I', p.name) else '' end as what,
          case p.kind
            when 'collation' then format('alter table %s alter column %I type ', $1, p.name) || p.definition
            when 'not null' then format('alter table %s alter column %I set not null', $1, p.name)
@@ -37,6 +37,8 @@ with wanted as (
            when 'comment of a column' then format('comment on column %s.%I is %L', $1, p.name, p.definition)
            when 'comment of the table' then format('comment on table %s is %L', $1, p.definition)
            when 'partition' then format('create table %s %s', p.name, p.definition)
+           when 'comment of a partition' then format('comment on table %s is %L', p.name, p.definition)
+           when 'comment of a partition''s column' then format('comment on column %s is %L', p.name, p.definition)
          end as statement
     from rows from (json_to_recordset($5::json) as (kind text, name text, definition text)) with ordinality
            as p(kind, name, definition, position)
@@ -68,8 +70,8 @@ select concat(
        left join lateral (
          select format('%sbegin execute %L; exception when others then '
                        'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', sqlerrm); end; %s',
-                       case p.kind when 'partition' then 'if is_partitioned then ' end, p.statement, p.what,
-                       case p.kind when 'partition' then 'end if; ' end) as statement
+                       case when p.kind like '%partition%' then 'if is_partitioned then ' end, p.statement, p.what,
+                       case when p.kind like '%partition%' then 'end if; ' end) as statement
           where p.kind <> 'partitioned') as attempt on true
       group by n.statement)
   else

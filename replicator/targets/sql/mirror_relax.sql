@@ -39,11 +39,19 @@ with mirror as (
     join pg_class c on c.oid = r.relation and c.relkind = 'p'
     cross join (
       select string_agg(
-               format('begin create table %s %s; exception when others then '
+               format('begin create table %s %s;%s exception when others then '
                       'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', sqlerrm); end; ',
-                      p.name, p.definition, 'partition ' || p.name), '' order by p.position) as wanted
-        from rows from (json_to_recordset($6::json) as (kind text, name text, definition text)) with ordinality
-               as p(kind, name, definition, position)
+                      p.name, p.definition, p.comments, 'partition ' || p.name), '' order by p.position) as wanted
+        from (select w.*,
+                     (select string_agg(format(' comment on %s %s is %L;', case when c.name = w.name then 'table'
+                                                                                else 'column' end,
+                                               c.name, c.definition), '' order by c.name)
+                        from json_to_recordset($6::json) as c (kind text, name text, definition text)
+                       where c.kind = 'comment of a partition' and c.name = w.name
+                          or c.kind = 'comment of a partition''s column' and starts_with(c.name, w.name || '.')
+                     ) as comments
+                from rows from (json_to_recordset($6::json) as (kind text, name text, definition text)) with ordinality
+                       as w(kind, name, definition, position)) as p
        where case p.kind when 'partition' then to_regclass(p.name) is null end) as p
    where $4::text is null and $5::text is null
 )

@@ -25,7 +25,7 @@ begin
     perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
     perform set_config('lock_timeout', patience, true);
   exception when lock_not_available then
-    raise warning 'waiting for a batch that is in flight';
+    raise warning 'waiting for a batch that is in flight' using errcode = 'lock_not_available';
     has_told := true;
     perform set_config('lock_timeout', patience, true);
     begin
@@ -43,7 +43,8 @@ begin
      order by 2 desc limit 1;
     exit when not found;
     if not has_told and clock_timestamp() > began_at + interval '1 s' then
-      raise warning 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until;
+      raise warning 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until
+        using errcode = 'lock_not_available';
       has_told := true;
     end if;
     perform pg_sleep(0.02);

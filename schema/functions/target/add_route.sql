@@ -10,6 +10,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
     raise exception 'a mirror cannot be created like "%"', create_like using errcode = 'invalid_parameter_value',
@@ -31,6 +32,10 @@ begin
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
+  is_there := exists (select from rowrelay.route r
+                       where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
+                         and r.create_table and r.create_like = 'full'
+                         and r.into_table = coalesce(add_route.into_table, r.into_table));
   insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
           coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
@@ -41,7 +46,7 @@ begin
         create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end
   returning * into added;
-  if added.create_table and add_route.create_like = 'full' then
+  if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
   perform rowrelay.check_indexes(target_id);

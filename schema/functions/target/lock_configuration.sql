@@ -22,7 +22,8 @@ begin
    where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
      and l.database = (select d.oid from pg_database d where d.datname = current_database())
    order by p.gid limit 1;
-  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
+  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '')
+    using errcode = 'lock_not_available'; -- programs tell it at once
   begin
     perform from rowrelay.mutex m where m.name = 'configuration' for update;
   exception when lock_not_available then

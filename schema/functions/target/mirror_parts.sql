@@ -2,8 +2,9 @@
 --             create_like => 'full' gets what lets it take every row that the table has
 -- Parameters: capture; mirror: name of the table there, for hints
 -- Result:     in the order in which they are created: kind: collation, not null, identity, default, check, comment of
---               a column, comment of the table, partitioned, partition; name: of the column or CHECK, of a partition
---               as it is called there; definition
+--               a column, comment of the table, partitioned, partition, comment of a partition, comment of a
+--               partition's column; name: of the column or CHECK, of a partition and its column as they are called
+--               there; definition
 --             left_out: why a mirror does not get it, null: it does; kind and name are then for people, and hint says
 --               what to do there
 create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
@@ -198,6 +199,15 @@ begin
       from divided d
       left join divided p on p.relation = d.parent
      where not exists (select from undivided u where u.reason is not null)
+    union all
+    -- behind all partitions; of a column, with its name
+    select 1000000, case d.objsubid when 0 then 'comment of a partition' else 'comment of a partition''s column' end,
+           concat(p.there, '.' || quote_ident(a.attname)), d.description, null, null
+      from divided p
+      join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = p.relation
+      left join pg_attribute a on a.attrelid = p.relation and a.attnum = d.objsubid and d.objsubid > 0
+     where p.level > 0 and not exists (select from undivided u where u.reason is not null)
+       and (a.attname is null or a.attname::text in (select w.name from present w))
   )
   select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
     from part p

@@ -294,6 +294,27 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   fixture_end(&f);
 }
 
+Test(capture_options, who_is_refused_is_told_only_why) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_refused", "create table person (id int primary key, name text, pin text)");
+  rowrelay_ok(&f, "capture", "person", "--exclude", "name", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "person", "--exclude", "id", NULL), 2);
+  cr_expect(strncmp(errors, "rowrelay: the key of table person cannot be left out or masked\n", 63) == 0, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "person", "--exclude", "", "--where", "x y", NULL), 2);
+  cr_expect(strncmp(errors, "rowrelay: row filter \"x y\"", 26) == 0, "%s", errors);
+  /* A key that is named identifies nothing that the primary key does not. */
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "person", "--key", "pin", NULL), 2);
+  cr_expect(strstr(errors, "or omit the key: then rows are identified by (id).") != NULL, "%s", errors);
+  /* What one waits for is told at once, whatever becomes of it. */
+  sql(f.at_source, "begin; select rowrelay.lock_configuration()");
+  pid_t waiting = fixture_start(&f, "capture", "person", "--exclude", "id", NULL);
+  wait_until_says(waiting, "warning: waiting for another transaction that changes captures or targets", 10);
+  sql(f.at_source, "commit");
+  cr_assert_eq(wait_process(waiting, 10), 2);
+  fixture_end(&f);
+}
+
 /* What rowrelay.capture says of a table. */
 static const char *as_captured(struct fixture *f) {
   return ask(f->at_source, "select concat_ws(' ', key_columns, lane_columns, only_columns, exclude_columns, "

@@ -107,6 +107,16 @@ Test(likeness, what_is_not_asked_for_is_not_there) {
   fixture_end(&f);
 }
 
+Test(likeness, what_a_mirror_lacks_is_told_once) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_once", "create table item (id int primary key, n int); create index on item (n)");
+  says(capture_in_full(&f, "item"), "notice: mirror of public.item at w: without index item_n_idx");
+  cr_assert_str_eq(capture_in_full(&f, "item"), "");
+  rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
+  says(capture_in_full(&f, "item"), "without index item_n_idx");
+  fixture_end(&f);
+}
+
 Test(likeness, a_copy_fills_such_a_mirror) {
   struct fixture f;
   mirrored_begin(&f, "likeness_copy", EVERYTHING);
@@ -310,6 +320,12 @@ Test(likeness, partitions_and_hostile_names_are_no_obstacle) {
   "pg_get_partkeydef(c.oid)), E'\\n' order by t.level, c.oid::regclass::text) from pg_partition_tree('%s') t "         \
   "join pg_class c on c.oid = t.relid"
 
+/* Of partitions and their columns. */
+#define COMMENTS                                                                                                       \
+  "select string_agg(concat(a.attname || ': ', d.description), ', ' order by d.description) "                          \
+  "from pg_partition_tree('%s') t join pg_description d on d.objoid = t.relid and d.classoid = 'pg_class'::regclass "  \
+  "left join pg_attribute a on a.attrelid = t.relid and a.attnum = d.objsubid and d.objsubid > 0 where t.level > 0"
+
 static const char PARTITIONED[] =
     "create table item (id int not null, at timestamptz not null, tag text not null default 'x', primary key (id, at, "
     "tag)) partition by range (at); create schema old;"
@@ -319,6 +335,8 @@ static const char PARTITIONED[] =
     "create table item_24r partition of item_24 default partition by hash (id);"
     "create table item_24r0 partition of item_24r for values with (modulus 2, remainder 0);"
     "create table item_24r1 partition of item_24r for values with (modulus 2, remainder 1);"
+    "comment on table item_24 is 'year 24'; comment on column old.item_0.tag is 'old tag';"
+    "comment on table item_24r1 is 'it is ''%I''s\\';"
     "insert into item select g, '2023-07-01'::timestamptz + g * interval '1 day', case g % 3 when 0 then 'x' when 1 "
     "then 'y' else 'it''s %s' end from generate_series(1, 500) g;";
 
@@ -329,6 +347,8 @@ Test(likeness, a_partitioned_table_has_a_partitioned_mirror) {
   rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
   mirrored_same(&f, "item");
   same_catalogs(&f, "item", false);
+  cr_assert_str_eq(ask(f.at_source, COMMENTS, "item"), "it is '%I's\\, tag: old tag, year 24");
+  cr_assert_str_eq(ask(f.at_target, COMMENTS, "item"), ask(f.at_source, COMMENTS, "item"));
   const char *here = ask(f.at_source, PARTITIONS, "item");
   cr_assert_not_null(strstr(here, "old.item_0 "));
   cr_assert_str_eq(ask(f.at_target, "select replace($x$%s$x$, 'old.item_0', 'old_item_0')", here),
@@ -351,12 +371,14 @@ Test(likeness, a_partition_that_the_table_gets_later_is_added_with_its_first_row
   wait_until_empty(&f, 60);
   /* The process has read what the table was like before. */
   sql(f.at_source, "create table item_25 partition of item for values from ('2025-01-01') to ('2026-01-01'); "
-                   "create table item_26 partition of item for values from ('2026-01-01') to ('2027-01-01')");
+                   "create table item_26 partition of item for values from ('2026-01-01') to ('2027-01-01'); "
+                   "comment on table item_25 is 'year 25'; comment on column item_26.tag is 'of 26'");
   sql(f.at_source,
       "insert into item select g, '2025-01-01'::timestamptz + g * interval '1 day' from generate_series(1, "
       "300) g");
   wait_until_says(process, "mirror public.item: added the partitions that public.item has got since", 60);
   wait_until_empty(&f, 60);
+  cr_assert_str_eq(ask(f.at_target, COMMENTS, "item"), ask(f.at_source, COMMENTS, "item"));
   /* One of which the table is rid when its row comes; and the mirror has no other. */
   stop_process(process, SIGTERM);
   sql(f.at_source, "create table item_x partition of item default; insert into item values (700, '2030-01-01'); drop "

@@ -22,7 +22,7 @@ begin
      and l.objid = x'656c6179'::integer::oid
      and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database());
   raise warning 'waiting for another session that installs or removes schema rowrelay: process %', holder
-    using hint = 'If it does neither, end it: select pg_terminate_backend(PID)';
+    using errcode = 'lock_not_available', hint = 'If it does neither, end it: select pg_terminate_backend(PID)';
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);
 end
 $$;
@@ -1307,7 +1307,8 @@ begin
    where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
      and l.database = (select d.oid from pg_database d where d.datname = current_database())
    order by p.gid limit 1;
-  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '');
+  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '')
+    using errcode = 'lock_not_available'; -- programs tell it at once
   begin
     perform from rowrelay.mutex m where m.name = 'configuration' for update;
   exception when lock_not_available then
@@ -1355,7 +1356,7 @@ begin
     perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
     perform set_config('lock_timeout', patience, true);
   exception when lock_not_available then
-    raise warning 'waiting for a batch that is in flight';
+    raise warning 'waiting for a batch that is in flight' using errcode = 'lock_not_available';
     has_told := true;
     perform set_config('lock_timeout', patience, true);
     begin
@@ -1373,7 +1374,8 @@ begin
      order by 2 desc limit 1;
     exit when not found;
     if not has_told and clock_timestamp() > began_at + interval '1 s' then
-      raise warning 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until;
+      raise warning 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until
+        using errcode = 'lock_not_available';
       has_told := true;
     end if;
     perform pg_sleep(0.02);
@@ -9594,6 +9596,7 @@ language plpgsql stable as $$
 declare
   guard text;
   names text;
+  usual text; -- what identifies rows where no key is named
 begin
   if coalesce(cardinality(numbers), 0) = 0 then
     return;
@@ -9606,14 +9609,16 @@ begin
       using hint = 'They would be one row in a target. To find such rows: '
                    || rowrelay.verify_commands(relation, false);
   elsif guard <> 'table' then
+    select '(' || string_agg(quote_ident(n), ', ') || ')' into usual
+      from unnest(rowrelay.attribute_names(relation, rowrelay.key_of(relation))) as n;
     raise exception 'no unique index covers the key (%) of table %', names, relation
       using errcode = 'invalid_parameter_value',
             detail = case guard when 'deferrable'
                        then 'Its unique constraint is deferrable: while it is deferred, two rows may have the same key.'
                        else 'Rows with the same key would be one row in a target.' end,
             hint = format('Create one: create unique index on %s (%s); or omit the key: then rows are identified '
-                          'by all of '
-                          'their values.', relation, names);
+                          'by %s.',
+                          relation, names, coalesce(usual, 'all of their values'));
   end if;
 end
 $$;
@@ -10749,8 +10754,9 @@ $$;
 --             create_like => 'full' gets what lets it take every row that the table has
 -- Parameters: capture; mirror: name of the table there, for hints
 -- Result:     in the order in which they are created: kind: collation, not null, identity, default, check, comment of
---               a column, comment of the table, partitioned, partition; name: of the column or CHECK, of a partition
---               as it is called there; definition
+--               a column, comment of the table, partitioned, partition, comment of a partition, comment of a
+--               partition's column; name: of the column or CHECK, of a partition and its column as they are called
+--               there; definition
 --             left_out: why a mirror does not get it, null: it does; kind and name are then for people, and hint says
 --               what to do there
 create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
@@ -10945,6 +10951,15 @@ begin
       from divided d
       left join divided p on p.relation = d.parent
      where not exists (select from undivided u where u.reason is not null)
+    union all
+    -- behind all partitions; of a column, with its name
+    select 1000000, case d.objsubid when 0 then 'comment of a partition' else 'comment of a partition''s column' end,
+           concat(p.there, '.' || quote_ident(a.attname)), d.description, null, null
+      from divided p
+      join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = p.relation
+      left join pg_attribute a on a.attrelid = p.relation and a.attnum = d.objsubid and d.objsubid > 0
+     where p.level > 0 and not exists (select from undivided u where u.reason is not null)
+       and (a.attname is null or a.attname::text in (select w.name from present w))
   )
   select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
     from part p
@@ -10981,6 +10996,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
     raise exception 'a mirror cannot be created like "%"', create_like using errcode = 'invalid_parameter_value',
@@ -11002,6 +11018,10 @@ begin
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
+  is_there := exists (select from rowrelay.route r
+                       where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
+                         and r.create_table and r.create_like = 'full'
+                         and r.into_table = coalesce(add_route.into_table, r.into_table));
   insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
           coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
@@ -11012,7 +11032,7 @@ begin
         create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end
   returning * into added;
-  if added.create_table and add_route.create_like = 'full' then
+  if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
   perform rowrelay.check_indexes(target_id);
@@ -17290,10 +17310,25 @@ select c.relation,
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;
 comment on view rowrelay.captures is 'the tables whose changes are captured, and how';
+-- What each target is doing, as people are told of it.
+create or replace view rowrelay.target_states as
+select t.id as target,
+       case
+         when t.state <> 'running' then t.state
+         when not exists (select from rowrelay.instance i
+                           where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
+           then 'not running'
+         when exists (select from rowrelay.trouble o where o.target = t.id) then 'failing'
+         else 'running'
+       end as state
+  from rowrelay.target t;
+comment on view rowrelay.target_states is 'what each target is doing: running, failing, not running (no process serves '
+                                          'it), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
 create or replace view rowrelay.targets as
-select t.name, t.url, t.state, t.reason, t.lanes, t.options, t.created_at
+select t.name, t.url, s.state, t.reason, t.lanes, t.options, t.created_at
   from rowrelay.target t
+  join rowrelay.target_states s on s.target = t.id
  where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
 comment on view rowrelay.targets is 'where changes can go';
 -- Documents: the tables they are built from and the target they go to.
@@ -17970,14 +18005,7 @@ with table_note as materialized ( -- once for all targets
    group by w.target
 )
 select t.name as target,
-       case
-         when t.state <> 'running' then t.state
-         when not exists (select from rowrelay.instance i
-                           where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
-           then 'not running'
-         when o.target is not null then 'failing'
-         else 'running'
-       end as state,
+       s.state,
        backlog.n as backlog,
        case when first_pending.id is not null then
          clock_timestamp() - (select h.captured_at from rowrelay.change h
@@ -18022,6 +18050,7 @@ select t.name as target,
                         rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
             from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
+  join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id
   -- skips dead rows that VACUUM has not removed yet
   cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),
