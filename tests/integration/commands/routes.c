@@ -141,6 +141,38 @@ Test(commands, a_target_with_a_backlog_can_be_dropped_while_it_is_served) {
   end();
 }
 
+/* A transaction may be open for days, or prepared. */
+Test(commands, what_is_written_for_a_dropped_target_leaves_the_queue_however_late) {
+  begin("commands_drop_late");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("target v: added\n", "target", "add", "v", f.target_url, "--option", "lanes=1");
+  SAYS("target u: added\n", "target", "add", "u", f.target_url);
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
+  SAYS("other: captured, routed to v\n", "capture", "other", "--to", "v");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; insert into item select generate_series(1, 100)");
+  sql(f.at_source, "insert into other select generate_series(1, 10)");
+  SAYS("target w: dropped\n", "target", "drop", "w");
+  sql(f.at_source, "update rowrelay.target set dropped_at = dropped_at - interval '3 days'");
+  sql(writer, "commit");
+  PQfinish(writer);
+  /* those of a target, of one without any, and what waits for a copy that goes on and for one that was cancelled */
+  sql(f.at_source, "insert into rowrelay.backfill (capture, target, state, rows_estimated) "
+                   "select c.id, t.id, case t.name when 'v' then 'cancelled' else 'copying' end, 0 "
+                   "from rowrelay.capture c, rowrelay.target t "
+                   "where c.relation = 'other'::regclass and t.name in ('u', 'v')");
+  sql(f.at_source, "insert into rowrelay.queue select 1, rowrelay.waiting_lane(b.id, n), current_date, 0 "
+                   "from rowrelay.backfill b, unnest('{-1,0}'::int[]) as n");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "114");
+  sql(f.at_source, "select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "12");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue q join rowrelay.backfill b on q.lane = "
+                                    "any (array[rowrelay.waiting_lane(b.id, -1), rowrelay.waiting_lane(b.id, 0)]) "
+                                    "where b.state = 'copying'"),
+                   "2");
+  end();
+}
+
 Test(commands, a_target_whose_table_is_gone_can_be_dropped) {
   begin("commands_drop_gone");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);

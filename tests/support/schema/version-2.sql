@@ -1252,6 +1252,13 @@ create or replace function rowrelay.waiting_lane(backfill integer, lane integer)
 language sql immutable as $$
   select rowrelay.lane_number(0, lane) - 2048 * (backfill + 1)
 $$;
+-- Purpose:    returns the last lane of the target, or of the waiting room, to which a lane belongs; see
+--             rowrelay.lane_number() and rowrelay.waiting_lane()
+-- Parameters: number of a lane
+create or replace function rowrelay.last_lane_beside(lane integer) returns integer
+language sql immutable as $$
+  select case when lane < 0 then lane | 2047 else lane | 4095 end
+$$;
 -- Purpose:    creates the rows of a target's lanes, which a worker locks while it works on a lane, and removes those
 --             beyond its number of lanes: when it is added, and when that number changes, which happens only while
 --             nothing is queued
@@ -4527,6 +4534,40 @@ begin
   update rowrelay.capture c set log_since = this_moment where c.log_since > latest;
 end
 $$;
+-- Purpose:    deletes rows of the queue from which nobody delivers any more: what a writer added, or a process
+--             released, while a target was being dropped or the copy of a table was cancelled. A transaction may
+--             have begun any time before, so all of the queue is looked through: one look into its index for each
+--             target and each copy that has rows there.
+create or replace function rowrelay.delete_left_over() returns void
+language plpgsql as $$
+declare
+  dead record;
+begin
+  for dead in
+    with recursive present(first_lane, last_lane) as (
+      (select q.lane, rowrelay.last_lane_beside(q.lane) from rowrelay.queue q order by q.lane limit 1)
+      union all
+      select n.lane, rowrelay.last_lane_beside(n.lane)
+        from present p
+        cross join lateral (select q.lane from rowrelay.queue q where q.lane > p.last_lane order by q.lane limit 1) as n
+    )
+    select p.first_lane, p.last_lane
+      from present p
+     where case when p.first_lane < 0
+                then not exists (select from rowrelay.backfill b
+                                  where b.state <> 'cancelled'
+                                    and p.first_lane between rowrelay.waiting_lane(b.id, -1)
+                                                         and rowrelay.waiting_lane(b.id, 1023))
+                else not exists (select from rowrelay.target t
+                                  where t.id = rowrelay.lane_target(p.first_lane) and t.dropped_at is null) end
+  loop
+    delete from rowrelay.queue q
+     where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                where u.lane between dead.first_lane and dead.last_lane
+                                limit 10000 for update skip locked));
+  end loop;
+end
+$$;
 -- Purpose:    regular maintenance, at once; a run that is under way is waited for. Running processes call
 --             rowrelay.maintain_when_due(). A task that fails does not stop the others. What changes captures or the
 --             queue is left to the next run while a transaction changes captures or targets.
@@ -4540,7 +4581,6 @@ declare
   n        bigint;
   newcomers regclass[];
   capture  rowrelay.capture;
-  dropped  integer;
   problems text[] := '{}';
   lacking  record;
   busy     integer[] := '{}';
@@ -4674,19 +4714,7 @@ begin
   end;
 
   begin
-    -- what a writer added, or a process released, while the target was being dropped
-    for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
-      delete from rowrelay.queue q
-       where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                                  where u.lane between rowrelay.lane_number(dropped, -1)
-                                    and rowrelay.lane_number(dropped, 1023)
-                                  limit 10000 for update skip locked));
-    end loop;
-    -- what a writer added while the copy of its table was cancelled
-    delete from rowrelay.queue q
-     using rowrelay.backfill b
-     where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
-       and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
+    perform rowrelay.delete_left_over();
   exception when others then
     problems := problems || format('leftover rows of the queue could not be deleted: %s', sqlerrm);
   end;
