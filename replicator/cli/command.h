@@ -26,8 +26,8 @@ struct command {
   const char *examples;
   /* Appends to what notes say; NULL: nothing. */
   void (*more_notes)(struct buffer *text);
-  /* Appends what an argument can begin with, for shells, with a space before each word; NULL: unknown. */
-  void (*offer)(struct buffer *words);
+  /* For shells: appends what its argument URL can begin with, with a space before each word; NULL: unknown. */
+  void (*offer)(struct buffer *words, const struct typed *typed);
   bool (*run)(const struct options *given, struct error *error);
 };
 

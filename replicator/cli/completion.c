@@ -94,24 +94,9 @@ static bool needs_path(const struct option *option) {
   return needs_value(option) && is_path(option->value);
 }
 
-static bool has_offer(const struct option *option) {
-  return option->offer != NULL;
-}
-
 static void print_word(FILE *stream, const struct command *command, const char *word, size_t length) {
   (void)command;
   fprintf(stream, " %.*s", (int)length, word);
-}
-
-#define OFFER_LIMIT ((size_t)16 * 1024)
-
-static void print_offer(FILE *stream, void (*offer)(struct buffer *), const char *escaped) {
-  struct buffer words;
-  buffer_init(&words, OFFER_LIMIT);
-  offer(&words);
-  if (words.length > 0)
-    print_quoted(stream, words.data + 1, escaped, "");
-  buffer_release(&words);
 }
 
 static void print_bash_command(FILE *stream, const struct command *command) {
@@ -121,36 +106,19 @@ static void print_bash_command(FILE *stream, const struct command *command) {
   print_names(stream, command->options, " ", needs_value);
   fputs("' paths+=' ", stream);
   print_names(stream, command->options, " ", needs_path);
-  fprintf(stream, "'%s", takes_paths(command) ? " files=yes" : "");
-  for (const struct option *option = command->options; option->name != NULL; option++)
-    if (option->offer != NULL) {
-      fputs(" offered=' ", stream);
-      print_names(stream, command->options, " ", has_offer);
-      fputs("' values='", stream);
-      print_offer(stream, option->offer, "");
-      fputc('\'', stream);
-    }
-  if (command->offer != NULL) {
-    fputs(" words='", stream);
-    print_offer(stream, command->offer, "");
-    fputc('\'', stream);
-  }
-  fputs(" ;;\n", stream);
+  fprintf(stream, "'%s ;;\n", takes_paths(command) ? " files=yes" : "");
 }
 
 /* Completes the current word from the lists that the script has set by then. */
 static const char BASH_END[] = "  esac\n"
                                "  COMPREPLY=()\n"
-                               "  if [[ $cur == = ]]; then\n"
-                               "    cur=\n"
-                               "  elif [[ $prev == = ]]; then\n"
-                               "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
-                               "    [[ $prev == -* ]] || return 0\n"
+                               "  if [[ $cur == [=:] ]]; then\n"
+                               "    prev=$cur cur=\n"
                                "  fi\n"
-                               "  if [[ \"$offered \" == *\" $prev \"* ]]; then\n"
-                               "    compopt -o nospace 2>/dev/null\n"
-                               "    mapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$cur\")\n"
-                               "    return 0\n"
+                               "  if [[ $prev == [=:] ]]; then\n"
+                               "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+                               "    [[ ${COMP_WORDS[COMP_CWORD]} != [=:] ]] || prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+                               "    if [[ \"$paths \" != *\" $prev \"* ]]; then _rowrelay_names; return 0; fi\n"
                                "  fi\n"
                                "  if [[ \"$valued \" == *\" $prev \"* ]]; then\n"
                                "    if [[ \"$paths \" != *\" $prev \"* ]]; then _rowrelay_names; return 0; fi\n"
@@ -169,19 +137,29 @@ static const char BASH_END[] = "  esac\n"
                                "}\n"
                                "complete -F _rowrelay rowrelay\n";
 
+/* bash takes a line apart at each = and :, and gives quotes and backslashes as they are typed. */
+static const char BASH_NAMES[] =
+    "_rowrelay_names() { # tables, targets, documents or values, whatever comes next\n"
+    "  local begin=$cur quote='' i typed=(\"${COMP_WORDS[@]:1:COMP_CWORD-1}\")\n"
+    "  [[ ${COMP_WORDS[COMP_CWORD]} != [=:] ]] || typed+=(\"${COMP_WORDS[COMP_CWORD]}\")\n"
+    "  case $begin in\n"
+    "    [\\'\\\"]*) quote=${begin:0:1} begin=${begin:1} ;;\n"
+    "    *) begin=${begin//\\\\/} ;;\n"
+    "  esac\n"
+    "  mapfile -t COMPREPLY < <(rowrelay help --names \"$begin\" -- \"${typed[@]}\" 2>/dev/null)\n"
+    "  [[ ${COMPREPLY[*]} != *[=:] ]] || compopt -o nospace 2>/dev/null\n"
+    "  [[ -z $quote ]] || return 0\n"
+    "  for i in \"${!COMPREPLY[@]}\"; do printf -v \"COMPREPLY[i]\" %q \"${COMPREPLY[i]}\"; done\n"
+    "}\n";
+
 static void print_bash(FILE *stream) {
-  fputs(
-      "# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n"
-      "_rowrelay_names() { # tables, targets or documents, whatever comes next\n"
-      "  mapfile -t COMPREPLY < <(rowrelay help --names \"$cur\" -- \"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null)\n"
-      "}\n"
-      "_rowrelay() {\n"
-      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files='' "
-      "offered='' values=''\n"
-      "  while ((i < COMP_CWORD)); do\n"
-      "    case ${COMP_WORDS[i]} in\n"
-      "      ",
-      stream);
+  fprintf(stream, "# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n%s", BASH_NAMES);
+  fputs("_rowrelay() {\n"
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files=''\n"
+        "  while ((i < COMP_CWORD)); do\n"
+        "    case ${COMP_WORDS[i]} in\n"
+        "      ",
+        stream);
   print_names(stream, SHARED_OPTIONS, " | ", needs_value);
   fputs(") if [[ ${COMP_WORDS[i + 1]} == = ]]; then ((i += 3)); else ((i += 2)); fi ;;\n"
         "      help | -*) ((i += 1)) ;;\n"
@@ -247,13 +225,7 @@ static void print_zsh_option(FILE *stream, const struct option *option) {
   if (option->value != NULL) {
     fputs(option->implied != NULL ? "::" : ":", stream);
     print_quoted(stream, option->value, ":\\", ZSH_QUOTE);
-    if (option->offer != NULL) {
-      fputs(":{compadd -S \"\" -- ", stream);
-      print_offer(stream, option->offer, ":\\");
-      fputc('}', stream);
-    } else {
-      fputs(is_path(option->value) ? ":_files" : names_has_option(option) ? ":_rowrelay_names" : ": ", stream);
-    }
+    fputs(is_path(option->value) ? ":_files" : names_has_option(option) ? ":_rowrelay_names" : ": ", stream);
   }
   fputs("'\n", stream);
 }
@@ -266,18 +238,15 @@ static void print_zsh_command(FILE *stream, const struct command *command) {
     fputs("        '*:file:_files'\n", stream);
   else if (names_has_arguments(command))
     fputs("        '*:name:_rowrelay_names'\n", stream);
-  if (command->offer != NULL) {
-    fputs("        '*:argument:{compadd -S \"\" -- ", stream);
-    print_offer(stream, command->offer, ":\\");
-    fputs("}'\n", stream);
-  }
   fputs("      ) ;;\n", stream);
 }
 
-/* Tables, targets or documents, whatever comes next. */
+/* Tables, targets, documents or values, whatever comes next. */
 static const char ZSH_NAMES[] =
     "_rowrelay_names() {\n"
-    "  compadd -- ${(f)\"$(rowrelay help --names \"$PREFIX\" -- \"${(@)typed}\" 2>/dev/null)\"}\n"
+    "  local -a found=(${(f)\"$(rowrelay help --names \"${(Q)PREFIX}\" -- \"${(@)typed}\" 2>/dev/null)\"})\n"
+    "  compadd -S '' -- ${(M)found:#*[=:]}\n"
+    "  compadd -- ${found:#*[=:]}\n"
     "}\n";
 
 static void print_zsh(FILE *stream) {
@@ -366,13 +335,8 @@ static void print_fish_options(FILE *stream, const char *command, const struct o
     fprintf(stream, " -l %s", option->name);
     if (needs_value(option))
       fputs(is_path(option->value) ? " -r -F" : " -x", stream);
-    if (option->offer != NULL) {
-      fputs(" -a '", stream);
-      print_offer(stream, option->offer, "");
-      fputc('\'', stream);
-    } else if (names_has_option(option)) {
+    if (names_has_option(option))
       fputs(" -a '(__rowrelay_names)'", stream);
-    }
     fputs(" -d '", stream);
     print_quoted(stream, option->help, "\\", FISH_QUOTE);
     fputs("'\n", stream);
@@ -425,11 +389,6 @@ static void print_fish(FILE *stream) {
       fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -F\n", COMMANDS[i]->name);
     else if (names_has_arguments(COMMANDS[i]))
       fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -a '(__rowrelay_names)'\n", COMMANDS[i]->name);
-    if (COMMANDS[i]->offer != NULL) {
-      fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -a '", COMMANDS[i]->name);
-      print_offer(stream, COMMANDS[i]->offer, "");
-      fputs("'\n", stream);
-    }
   }
 }
 

@@ -15,6 +15,12 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
+/* What stands already in a line that somebody types, as far as it is known. */
+struct typed {
+  const char *const *arguments;
+  size_t count;
+};
+
 /* One option; a table of them ends with a row without a name (OPTION_END). */
 struct option {
   const char *name;    /* without the dashes */
@@ -25,8 +31,10 @@ struct option {
   bool repeatable;     /* every use counts; else the last one wins */
   bool required;       /* without it the command is wrong use */
   const char *help;    /* one line */
-  /* Appends what a value can begin with, for shells, with a space before each word; NULL: unknown. */
-  void (*offer)(struct buffer *words);
+  /* For shells: the values, "row|statement", where `value` does not list them. */
+  const char *choices;
+  /* For shells: appends the values, or what they begin with, with a space before each; NULL: unknown. */
+  void (*offer)(struct buffer *words, const struct typed *typed);
 };
 
 #define OPTION_END                                                                                                     \

@@ -59,7 +59,10 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "manual", .value = "DIR", .help = "write the manual pages into this directory"},
-    {.name = "completion", .value = "SHELL", .help = "print the completion script for bash, zsh or fish"},
+    {.name = "completion",
+     .value = "SHELL",
+     .choices = "bash|zsh|fish",
+     .help = "print the completion script for bash, zsh or fish"},
     {.name = "names",
      .value = "BEGIN",
      .help = "print the tables, targets or documents that begin so and fit behind the given words"},

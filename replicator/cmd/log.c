@@ -15,10 +15,10 @@
 #include "common/shell.h"
 #include "history/as_of.h"
 #include "history/log_reader.h"
-#include "history/operation.h"
 #include "history/printer.h"
 #include "history/tail.h"
 #include "queries.h"
+#include "source/operation.h"
 
 /* Pages grow from one screen to this. */
 #define LARGEST_PAGE 1000
@@ -272,7 +272,11 @@ static const struct option OPTIONS[] = {
     {.name = "since", .value = "TIME", .help = "only changes since then: any PostgreSQL timestamp, or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "only changes until then"},
     {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table"},
-    {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},
+    {.name = "op",
+     .value = "OP",
+     .repeatable = true,
+     .choices = "insert|update|delete|truncate|snapshot",
+     .help = "only insert, update, delete, truncate or snapshot"},
     {.name = "actor", .value = "NAME", .repeatable = true, .help = "only changes by this person or database user"},
     {.name = "txid", .value = "TXID", .help = "only changes of this transaction"},
     {.name = "as-of", .value = "TIME", .help = "show the table, or the row, as it was then"},
@@ -283,6 +287,7 @@ static const struct option OPTIONS[] = {
     {.name = "json", .help = "print JSON for programs: one object per line, with all fields"},
     {.name = "color",
      .value = "WHEN",
+     .choices = "auto|always|never",
      .initial = "auto",
      .implied = "always",
      .help = "use colors: auto (on a terminal), always or never"},

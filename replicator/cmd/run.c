@@ -50,9 +50,14 @@ static const struct option OPTIONS[] = {
      .help = "serve the console, /changes, /metrics, /healthz and /readyz over HTTP at this address"},
     {.name = "log-format",
      .value = "FORMAT",
+     .choices = "text|json|journal|auto",
      .initial = "auto",
      .help = "text, json, journal (systemd) or auto: journal if stderr goes there, else text"},
-    {.name = "log-level", .value = "LEVEL", .initial = "info", .help = "error, warning, info or debug"},
+    {.name = "log-level",
+     .value = "LEVEL",
+     .choices = "error|warning|info|debug",
+     .initial = "info",
+     .help = "error, warning, info or debug"},
     OPTION_END,
 };
 

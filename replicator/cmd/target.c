@@ -103,12 +103,18 @@ static void tell_urls_and_options(struct buffer *text) {
   catalogue_add_options(text, TARGET_KINDS);
 }
 
-static void offer_urls(struct buffer *words) {
+static void offer_urls(struct buffer *words, const struct typed *typed) {
+  (void)typed;
   catalogue_add_url_words(words, TARGET_KINDS);
 }
 
-static void offer_options(struct buffer *words) {
-  catalogue_add_option_words(words, TARGET_KINDS);
+/* Behind a URL, only those of its kind. */
+static void offer_options(struct buffer *words, const struct typed *typed) {
+  const struct target_kind *kind = NULL;
+  struct error ignored;
+  if (typed->count > 1 && !target_find_kind(typed->arguments[1], &kind, &ignored))
+    kind = NULL;
+  catalogue_add_option_words(words, TARGET_KINDS, kind);
 }
 
 static const struct option ADD_OPTIONS[] = {
@@ -122,7 +128,7 @@ static const struct option ADD_OPTIONS[] = {
 };
 
 static const struct option SET_OPTIONS[] = {
-    {.name = "url", .value = "URL", .help = "the new URL"},
+    {.name = "url", .value = "URL", .help = "the new URL", .offer = offer_urls},
     {.name = "option",
      .letter = 'o',
      .value = "NAME=VALUE",

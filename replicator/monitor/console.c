@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "history/operation.h"
 #include "monitor/console_answer.h"
 #include "monitor/console_names.h"
 #include "monitor/monitor.h"
 #include "monitor/verifier.h"
 #include "pages.h"
 #include "queries.h"
+#include "source/operation.h"
 
 #define USUAL_LIMIT 50L
 #define LARGEST_LIMIT 1000L

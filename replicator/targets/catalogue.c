@@ -304,9 +304,20 @@ void catalogue_add_url_words(struct buffer *text, const struct target_kind *cons
       buffer_add_format(text, " %s:", url->scheme);
 }
 
-void catalogue_add_option_words(struct buffer *text, const struct target_kind *const *kinds) {
+static void add_option_words(struct buffer *text, const struct target_option *option) {
+  buffer_add_format(text, " %s=", option->name);
+  for (const char *choice = option->choices; choice != NULL && *choice != '\0';) {
+    size_t length = strcspn(choice, "|");
+    buffer_add_format(text, " %s=%.*s", option->name, (int)length, choice);
+    choice += length + (choice[length] == '|');
+  }
+}
+
+void catalogue_add_option_words(struct buffer *text, const struct target_kind *const *kinds,
+                                const struct target_kind *kind) {
   struct tables tables = find_tables(kinds);
   for (size_t i = 0; i < tables.count; i++)
-    for (const struct target_option *option = tables.table[i]; option->name != NULL; option++)
-      buffer_add_format(text, " %s=", option->name);
+    if (kind == NULL || is_common(tables.table[i]) || has_table(kind, tables.table[i]))
+      for (const struct target_option *option = tables.table[i]; option->name != NULL; option++)
+        add_option_words(text, option);
 }

@@ -23,8 +23,10 @@ void catalogue_add_urls(struct buffer *text, const struct target_kind *const *ki
 /* The options for people, grouped by the kinds that have them */
 void catalogue_add_options(struct buffer *text, const struct target_kind *const *kinds);
 
-/* What a URL can begin with, and "NAME=" of each option, with a space before each */
+/* What a URL can begin with; "NAME=" of each option, and "NAME=VALUE" where it has few values. A space before each.
+ * `kind`: only options of such targets; NULL: of all. */
 void catalogue_add_url_words(struct buffer *text, const struct target_kind *const *kinds);
-void catalogue_add_option_words(struct buffer *text, const struct target_kind *const *kinds);
+void catalogue_add_option_words(struct buffer *text, const struct target_kind *const *kinds,
+                                const struct target_kind *kind);
 
 #endif

@@ -6,5 +6,5 @@ select n.name
           from rowrelay.capture c
           join pg_class r on r.oid = c.relation
          where c.released_at is null) as n
- where starts_with(n.name, $1) and n.name ~ '^[[:alnum:]_.]+$'
+ where (starts_with(n.name, $1) or starts_with(replace(n.name, '"', ''), $1)) and n.name !~ '[[:cntrl:]]'
  order by n.name limit 500;

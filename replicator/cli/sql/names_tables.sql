@@ -1,5 +1,5 @@
--- Tables that can be captured, to complete what somebody types: with their schemas where they need that, without names
--- that a shell would want in quotes.
+-- Tables that can be captured, to complete what somebody types: with their schemas where they need that, and with
+-- double quotes, which need not have been typed yet.
 --   $1 what they begin with
 select n.name
   from (select case when pg_table_is_visible(c.oid) and strpos($1::text, '.') = 0 then quote_ident(c.relname)
@@ -8,5 +8,5 @@ select n.name
           join pg_namespace s on s.oid = c.relnamespace
          where c.relkind in ('r', 'p') and not c.relispartition and s.nspname <> 'rowrelay'
            and s.nspname !~ '^(pg_|information_schema$)') as n
- where starts_with(n.name, $1) and n.name ~ '^[[:alnum:]_.]+$'
+ where (starts_with(n.name, $1) or starts_with(replace(n.name, '"', ''), $1)) and n.name !~ '[[:cntrl:]]'
  order by n.name limit 500;

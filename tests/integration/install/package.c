@@ -166,6 +166,20 @@ Test(package, bash_completes_commands_their_second_words_and_options) {
   cr_expect_str_eq(bash_offers("rowrelay target add w file"), "file:\n");
   cr_expect_str_eq(bash_offers("rowrelay target add w --option batch_"), "batch_rows= batch_bytes=\n");
   cr_expect_str_eq(bash_offers("rowrelay target set w -o ca"), "ca_file=\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w redis : //h --option batch_"), "batch_rows= batch_bytes=\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w redis : //h --option sec"), "\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w https : //h --option sec"), "secret=\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w https : //h --option on_error = "), "park block halt\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w https : //h --option on_error = b"), "block\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w https : //h --option = on_error = b"), "block\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w https : //h --option on_error ="), "park block halt\n");
+  cr_expect_str_eq(bash_offers("rowrelay capture item --per "), "row statement\n");
+  cr_expect_str_eq(bash_offers("rowrelay capture item --per = s"), "statement\n");
+  cr_expect_str_eq(bash_offers("rowrelay route item w --like "), "minimal full\n");
+  cr_expect_str_eq(bash_offers("rowrelay log --op t"), "truncate\n");
+  cr_expect_str_eq(bash_offers("rowrelay log --color = a"), "auto always\n");
+  cr_expect_str_eq(bash_offers("rowrelay run --log-format j"), "json journal\n");
+  cr_expect_str_eq(bash_offers("rowrelay target set w --url redi"), "redis: rediss:\n");
   cr_expect_str_eq(bash_offers("rowrelay run --log"), "--log-format --log-level\n");
   cr_expect_str_eq(bash_offers("rowrelay run --workers "), "\n");
   cr_expect_str_eq(bash_offers("rowrelay document add o --query deploy/systemd/rowrelay.s"),
@@ -197,7 +211,9 @@ Test(package, shells_complete_names_of_tables_targets_and_documents) {
   setenv("PGUSER", PQuser(f.at_source), 1);
   setenv("PGDATABASE", PQdb(f.at_source), 1);
   if (has_programs("bash")) {
-    cr_expect_str_eq(bash_offers("rowrelay capture "), "item shop.orders shop.other\n");
+    cr_expect_str_eq(bash_offers("rowrelay capture "), "\\\"Odd\\ one\\\" item shop.orders shop.other\n");
+    cr_expect_str_eq(bash_offers("rowrelay capture \\\\\"Od"), "\\\"Odd\\ one\\\"\n");
+    cr_expect_str_eq(bash_offers("rowrelay capture Od"), "\\\"Odd\\ one\\\"\n");
     cr_expect_str_eq(bash_offers("rowrelay capture shop.ot"), "shop.other\n");
     cr_expect_str_eq(bash_offers("rowrelay route "), "item shop.orders\n");
     cr_expect_str_eq(bash_offers("rowrelay route shop.orders l"), "lake\n");

@@ -175,7 +175,7 @@ Test(catalogue, a_new_kind_is_offered_by_shells) {
   catalogue_add_url_words(&text, with_toy());
   assert_has(" stdout: toy: puppet:");
   buffer_clear(&text);
-  catalogue_add_option_words(&text, with_toy());
+  catalogue_add_option_words(&text, with_toy(), NULL);
   assert_has(" lanes=");
   assert_has(" speed= colour= key=");
 }

@@ -1,4 +1,4 @@
-#include "history/operation.h"
+#include "source/operation.h"
 
 #include <string.h>
 

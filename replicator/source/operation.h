@@ -1,6 +1,6 @@
 /* operation: the words for what a change did, as views show them and people ask for them. */
-#ifndef ROWRELAY_HISTORY_OPERATION_H
-#define ROWRELAY_HISTORY_OPERATION_H
+#ifndef ROWRELAY_SOURCE_OPERATION_H
+#define ROWRELAY_SOURCE_OPERATION_H
 
 #include "common/error.h"
 
