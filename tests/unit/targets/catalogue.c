@@ -177,5 +177,6 @@ Test(catalogue, a_new_kind_is_offered_by_shells) {
   buffer_clear(&text);
   catalogue_add_option_words(&text, with_toy(), NULL);
   assert_has(" lanes=");
-  assert_has(" speed= colour= key=");
+  assert_has(" speed= colour=");
+  assert_has(" on_error= on_error=park on_error=block on_error=halt ");
 }
