@@ -31,7 +31,8 @@ TRUTH
   printf '%s\n' '1.0 1.1 w2.1' '2.0 2.1 w2.2 w2.3' '4.0 4.1 w2.5.1' '5.0 5.1 w2.6' >"$dir/times.2"
   echo 'm rows churn list' >"$dir/targets"
   echo 'a events exactly-once' >>"$dir/targets"
-  printf '%s\n' 'churn 1 6 w2.6' 'list 1 4 w2.1,w2.2,w2.3' >"$dir/m.rows"
+  # of ledger nothing is promised
+  printf '%s\n' 'churn 1 6 w2.6' 'list 1 4 w2.1,w2.2,w2.3' 'ledger w1.9 1 x' >"$dir/m.rows"
   printf '%s\n' 'list 1 1 1.2 1.3' 'churn 1 2 1.2 1.3' 'list 1 4 2.05 2.2' 'churn 1 0 2.3 2.4' 'churn 1 4 3.2 3.3' \
     'churn 1 0 4.2 4.3' 'churn 1 6 5.2 5.3' >"$dir/m.watched"
   : >"$dir/given-up"

@@ -139,6 +139,9 @@ func readLooks(dir, target string, tables map[string]bool, deeds map[row][]deed)
 	}
 	lines(filepath.Join(dir, target+".rows"), func(words []string) {
 		of := row{words[0], words[1]}
+		if !tables[of.table] { // nothing is promised of it
+			return
+		}
 		if looks[of] == nil { // nobody wrote it
 			looks[of] = append(looks[of], look{call: last + 2, answer: last + 3})
 		}
