@@ -421,7 +421,8 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
 
 /*
  * Rows without a key are identified by all their values, so what counts is how many there are of each. With inserts
- * first, every row to delete exists, in whatever order the changes came.
+ * first, every row to delete exists, in whatever order the changes came. Where a unique index of the target, which the
+ * source may have had, refuses that, the changes come again one by one.
  */
 static void add_keyless(struct mirror *mirror, struct piece *piece, const struct lot *lot) {
   const struct push *push = lot->push;
@@ -552,9 +553,9 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
     if (!is_first_of_capture(push, i))
       continue;
     struct lot lot = {.push = push, .capture = change->capture, .applied = applied};
-    if (change->route->keyless)
+    if (change->route->keyless && push->count > 1)
       add_keyless(mirror, &piece, &lot);
-    else if (change->route->key_is_exact && may_collapse(mirror, &lot))
+    else if (!change->route->keyless && change->route->key_is_exact && may_collapse(mirror, &lot))
       ok = add_latest(mirror, &piece, &lot, error);
     else /* equal keys of such types may have different texts */
       add_one_by_one(mirror, &piece, &lot);

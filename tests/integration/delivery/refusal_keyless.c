@@ -48,6 +48,26 @@ Test(refusal, in_a_mirror_without_a_key_a_row_that_was_deleted_since_does_not_co
   fixture_end(&f);
 }
 
+/* Its mirror has the key that the source had when it was created. */
+Test(refusal, a_table_that_is_captured_without_its_key_from_now_on_goes_into_a_mirror_that_has_it) {
+  struct fixture f;
+  fixture_begin(&f, "refusal_key_gone");
+  sql(f.at_source, "create table log (n int primary key, note text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "log", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into log select i, 'x' from generate_series(1, 5) as i");
+  sql(f.at_source, "select rowrelay.release_table('log'), rowrelay.capture_table('log', key => '{}', target => 'w')");
+  sql(f.at_source, "update log set note = 'y'; update log set n = n + 10; delete from log where n = 12");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "");
+  same_rows(&f, "log", "log", "n, note");
+  sql(f.at_source, "update log set note = 'z'; update log set n = -n; insert into log values (1, 'a')");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "");
+  same_rows(&f, "log", "log", "n, note");
+  fixture_end(&f);
+}
+
 Test(refusal, in_a_mirror_without_a_key_one_update_waits_for_another) {
   struct fixture f;
   begin_keyless(&f, "refusal_keyless_update", "on_error=park", "on_error=park");
