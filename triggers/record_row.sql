@@ -20,7 +20,9 @@ declare
   old_row      json;
   old_key_row  json;
   caveat       json;
-  key_is_null  boolean;
+  old_is_null  boolean; -- in its key
+  new_is_null  boolean;
+  old_problem  text;    -- of a change of the old key
   keeps_before boolean;
   has_key      boolean := true;
   rekeyed      boolean := false;
@@ -42,7 +44,7 @@ begin
        and not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were altered';
     end if;
-    select k.* into old_key, old_hash, new_key, new_hash, key_is_null, old_key_row
+    select k.* into old_key, old_hash, new_key, new_hash, old_is_null, new_is_null, old_key_row
       from rowrelay.row_keys(capture, before_row, after_row) as k;
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     -- as the trigger function does: see rowrelay.can_change_lane()
@@ -72,10 +74,13 @@ begin
        and pg_column_size(after_row) is not null then
       caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
     end if;
-    problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
+    -- else the change was captured after all
+    old_problem := case when old_is_null then 'its key is null' end;
+    problem := case when new_is_null then 'its key is null' end;
   exception when others then
     problem := case when sqlstate = '42501' or rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
+    old_problem := problem;
     old_key_row := null;
   end;
 
@@ -103,7 +108,7 @@ begin
     if not is_back or not capture.key_is_exact then
       perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
                                   case when keeps_before then old_row else old_key_row end,
-                                  null, problem, case when keeps_before then caveat end);
+                                  null, old_problem, case when keeps_before then caveat end);
     end if;
     if is_back then
       perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null,

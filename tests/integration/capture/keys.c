@@ -372,3 +372,34 @@ Test(keys, a_row_is_redacted_under_all_spellings_of_its_key) {
                    "kept");
   fixture_end(&f);
 }
+
+/* It has no name there while one of its columns is null. */
+Test(keys, a_row_leaves_a_mirror_when_its_key_becomes_null_and_comes_back_with_another) {
+  static const char *const CAPTURES[] = {", key => '{id}'", ", key => '{g,id}'", ", key => '{g,id}', before => 'full'",
+                                         ", key => '{id}', row_filter => 'n < 9'",
+                                         ", key => '{g,id}', per => 'statement'"};
+  struct fixture f;
+  fixture_begin(&f, "keys_null");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  for (size_t i = 0; i < sizeof CAPTURES / sizeof *CAPTURES; i++) {
+    sql(f.at_source,
+        "create table maybe%zu (id int unique, g int default 1, n int, unique (g, id));"
+        "select rowrelay.capture_table('maybe%zu', target => 'w', create_table => true%s)",
+        i, i, CAPTURES[i]);
+    sql(f.at_source,
+        "insert into maybe%zu (id, n) values (1, 1), (2, 2), (null, 3), (null, 4);"
+        "update maybe%zu set id = null where id = 2; update maybe%zu set id = 4 where n = 4;"
+        "update maybe%zu set id = nullif(id, 1); update maybe%zu set id = 1, n = 5 where n = 1; "
+        "delete from maybe%zu where n = 2",
+        i, i, i, i, i, i);
+    rowrelay_ok(&f, "run", "--until-empty", NULL);
+    cr_expect_str_eq(ask(f.at_target, "select string_agg(concat(id, n), ' ' order by id) from maybe%zu", i), "15 44",
+                     "%s", CAPTURES[i]);
+    cr_expect_str_eq(ask(f.at_source,
+                         "select string_agg(distinct message, ' ') || bool_and(key ~ 'null' or key is null) "
+                         "from rowrelay.errors where relation = 'maybe%zu'::regclass",
+                         i),
+                     "the row could not be captured: its key is nulltrue", "%s", CAPTURES[i]);
+  }
+  fixture_end(&f);
+}

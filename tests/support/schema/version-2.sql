@@ -7102,33 +7102,36 @@ $$;
 -- Purpose:    returns keys and lane hashes of two rows, as the trigger functions compute them
 -- Parameters: capture; rows before and after, null where there is none
 -- Result:     old and new key: null where there is no row, when the table has no key, or a key column was dropped; old
---             and new hash; whether a row has null in its key; what is kept of the old row when its image is not
+--             and new hash; whether these rows have null in their keys; what is kept of the old row when its image is
+--             not
 create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record,
                                              out old_key text,
                                              out old_hash integer, out new_key text, out new_hash integer,
-                                               out is_null boolean,
-                                             out key_row json)
+                                             out old_is_null boolean, out new_is_null boolean, out key_row json)
 language plpgsql as $$
 declare
   key_columns  constant smallint[] := rowrelay.live_key(capture);
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   has_old      constant boolean := before_row is distinct from null;
   has_new      constant boolean := after_row is distinct from null;
-  nulls        text;
+  old_nulls    text;
+  new_nulls    text;
 begin
-  select string_agg(format('%I.%I is not distinct from null', r.name, a.attname), ' or ') into nulls
+  select string_agg(format('old.%I is not distinct from null', a.attname), ' or ') filter (where has_old),
+         string_agg(format('new.%I is not distinct from null', a.attname), ' or ') filter (where has_new)
+    into old_nulls, new_nulls
     from pg_attribute a
-    join (values ('old', has_old), ('new', has_new)) as r(name, is_there) on r.is_there
    where a.attrelid = capture.relation and a.attnum = any (key_columns) and not a.attisdropped;
-  execute format('select %s, %s, %s, %s, %s, %s from %s',
+  execute format('select %s, %s, %s, %s, %s, %s, %s from %s',
                  case when has_old then rowrelay.key_expression(capture.relation, key_columns, 'old') else 'null' end,
                  rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
                  case when has_new then rowrelay.key_expression(capture.relation, key_columns, 'new') else 'null' end,
                  rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'),
-                 coalesce(nulls, 'false'),
+                 coalesce(old_nulls, 'false'), coalesce(new_nulls, 'false'),
                  case when has_old and cardinality(key_columns) > 0 then rowrelay.key_row(capture) else 'null' end,
                  rowrelay.rows_given(before_row, after_row))
-     into old_key, old_hash, new_key, new_hash, is_null, key_row using before_row, after_row;
+     into old_key, old_hash, new_key, new_hash, old_is_null, new_is_null, key_row
+     using before_row, after_row;
 end
 $$;
 -- Purpose:    returns the images of two rows, the same byte for byte as the trigger functions make them
@@ -7293,7 +7296,9 @@ declare
   old_row      json;
   old_key_row  json;
   caveat       json;
-  key_is_null  boolean;
+  old_is_null  boolean; -- in its key
+  new_is_null  boolean;
+  old_problem  text;    -- of a change of the old key
   keeps_before boolean;
   has_key      boolean := true;
   rekeyed      boolean := false;
@@ -7315,7 +7320,7 @@ begin
        and not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were altered';
     end if;
-    select k.* into old_key, old_hash, new_key, new_hash, key_is_null, old_key_row
+    select k.* into old_key, old_hash, new_key, new_hash, old_is_null, new_is_null, old_key_row
       from rowrelay.row_keys(capture, before_row, after_row) as k;
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     -- as the trigger function does: see rowrelay.can_change_lane()
@@ -7345,10 +7350,13 @@ begin
        and pg_column_size(after_row) is not null then
       caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
     end if;
-    problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
+    -- else the change was captured after all
+    old_problem := case when old_is_null then 'its key is null' end;
+    problem := case when new_is_null then 'its key is null' end;
   exception when others then
     problem := case when sqlstate = '42501' or rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
+    old_problem := problem;
     old_key_row := null;
   end;
 
@@ -7376,7 +7384,7 @@ begin
     if not is_back or not capture.key_is_exact then
       perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
                                   case when keeps_before then old_row else old_key_row end,
-                                  null, problem, case when keeps_before then caveat end);
+                                  null, old_problem, case when keeps_before then caveat end);
     end if;
     if is_back then
       perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null,
