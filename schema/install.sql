@@ -368,6 +368,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/backfill/backfill_holder.sql
 \ir functions/backfill/backfill_step.sql
 \ir functions/access/check_sees_all.sql
+\ir functions/access/right_to_read.sql
+\ir functions/access/hidden_tables.sql
 \ir functions/history/check_pieces.sql
 \ir functions/backfill/copy_columns.sql
 \ir functions/backfill/copy_statement.sql
@@ -482,6 +484,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/undo/rows_alike.sql
 \ir functions/undo/check_undone.sql
 \ir functions/undo/undo_apply.sql
+\ir functions/undo/tell_not_undone.sql
 \ir functions/undo/undo_changes.sql
 \ir functions/undo/undo.sql
 \ir functions/undo/undo_transaction.sql

@@ -9,9 +9,11 @@
 
 /* Classes of SQLSTATE that mean that the request was wrong. */
 static bool blames_the_caller(const char *sqlstate) {
+  if (strcmp(sqlstate, "42501") == 0)
+    return false; /* no privilege: it is right, and another may do it, or the same once the right is given */
   return strncmp(sqlstate, "22", 2) == 0    /* data exception: a value that cannot be read */
          || strncmp(sqlstate, "23", 2) == 0 /* violates a constraint, such as an empty name */
-         || strncmp(sqlstate, "42", 2) == 0 /* unknown object, or no privilege on it */
+         || strncmp(sqlstate, "42", 2) == 0 /* unknown object */
          || strncmp(sqlstate, "3F", 2) == 0 /* no such schema */
          || strcmp(sqlstate, "55000") == 0  /* not possible in the present state of something */
          || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
@@ -65,6 +67,20 @@ bool call_moment(struct source *source, const struct options *given, const char 
     error_hint(error, "use a time such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
   return false;
+}
+
+bool call_tell_hidden(struct source *source, const char *tables, bool *hidden, struct error *error) {
+  PGresult *result = NULL;
+  if (!call_run(source, &QUERY_hidden_tables, VALUES(tables), &result, error))
+    return false;
+  bool any = PQntuples(result) > 0;
+  if (any)
+    fprintf(stderr, "warning: %s\nhint: %s\n", PQgetvalue(result, 0, HIDDEN_MESSAGE),
+            PQgetvalue(result, 0, HIDDEN_HINT));
+  if (hidden != NULL)
+    *hidden = any;
+  PQclear(result);
+  return true;
 }
 
 bool call_once(const struct options *given, const struct query *query, struct values values, struct error *error) {

@@ -32,6 +32,13 @@ struct moment {
 MUST_CHECK bool call_moment(struct source *source, const struct options *given, const char *option,
                             struct moment *moment, struct error *error);
 
+/*
+ * Says on stderr which of the tables that were asked for (an array of oids; NULL: all) the user may not read: views
+ * show nothing of them, which would look as if nothing had happened there. Whether there were any is in *hidden, which
+ * may be NULL.
+ */
+MUST_CHECK bool call_tell_hidden(struct source *source, const char *tables, bool *hidden, struct error *error);
+
 /* Opens, runs one statement whose result is not wanted, and closes. */
 MUST_CHECK bool call_once(const struct options *given, const struct query *query, struct values values,
                           struct error *error);

@@ -3,13 +3,24 @@
 #include "cli/command.h"
 #include "queries.h"
 
+static bool print(struct source *source, const struct options *given, struct error *error) {
+  const char *target = option_text(given, "target");
+  const struct values values = VALUES(target, option_text(given, "limit"));
+  return (target == NULL || call_run(source, &QUERY_target_id, VALUES(target), NULL, error)) &&
+         (option_given(given, "json") ? call_print_value(source, &QUERY_cmd_errors_json, values, error)
+                                      : call_print_table(source, &QUERY_cmd_errors, values, error)) &&
+         call_tell_hidden(source, NULL, NULL, error);
+}
+
 static bool run(const struct options *given, struct error *error) {
   int64_t limit;
-  const char *target = option_text(given, "target");
-  return option_integer(given, "limit", (struct bounds){1, INT32_MAX}, &limit, error) &&
-         (target == NULL || call_once(given, &QUERY_target_id, VALUES(target), error)) &&
-         call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json, VALUES(target, option_text(given, "limit")),
-                    error);
+  struct source *source;
+  if (!option_integer(given, "limit", (struct bounds){1, INT32_MAX}, &limit, error) ||
+      !call_open(&source, given, error))
+    return false;
+  bool ok = print(source, given, error);
+  source_close(source);
+  return ok;
 }
 
 static const struct option OPTIONS[] = {

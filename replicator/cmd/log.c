@@ -210,7 +210,7 @@ static bool print_book(struct source *source, const struct wanted *wanted, struc
 }
 
 /* Silence would look like a row that never changed: says what was asked for, and that there is nothing of it. */
-static void tell_of_nothing(const struct options *given, const struct wanted *wanted) {
+static void tell_of_nothing(const struct options *given, const struct wanted *wanted, bool hidden) {
   static const char *const filters[] = {"since", "until", "op", "actor", "txid"};
   bool filtered = false;
   for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
@@ -224,11 +224,29 @@ static void tell_of_nothing(const struct options *given, const struct wanted *wa
     fprintf(stderr, "rowrelay: the log has no %schange%s%s that you may see\n", filtered ? "such " : "",
             given->argument_count > 0 ? " of " : "", given->argument_count > 0 ? given->arguments[0] : "");
   struct shell_word word;
+  if (hidden)
+    return; /* why, was said */
   if (wanted->filter.key != NULL && !filtered)
     fprintf(stderr, "hint: To see how its keys are written: rowrelay log %s --oneline -n 5\n",
             shell_quote(&word, given->arguments[0]));
   else if (!filtered)
     fprintf(stderr, "hint: To see what is captured: rowrelay status --tables\n");
+}
+
+/* What the log does not reach, or may not be read, is an error; so the log knows that there was nothing. */
+static void tell_of_no_past(const struct options *given, const struct wanted *wanted) {
+  struct shell_word table;
+  struct shell_word key;
+  if (wanted->limit == 0)
+    return;
+  if (wanted->filter.key == NULL) {
+    fprintf(stderr, "rowrelay: table %s had no rows at %s\n", given->arguments[0], wanted->as_of.text);
+    return;
+  }
+  fprintf(stderr, "rowrelay: table %s had no row %s at %s\n", given->arguments[0], wanted->filter.key,
+          wanted->as_of.text);
+  fprintf(stderr, "hint: To see when it was there: rowrelay log %s %s\n", shell_quote(&table, given->arguments[0]),
+          shell_quote(&key, wanted->filter.key));
 }
 
 static bool print_log(struct source **source, const struct options *given, struct wanted *wanted, struct error *error) {
@@ -241,12 +259,22 @@ static bool print_log(struct source **source, const struct options *given, struc
     return false;
   struct as_of past = {.filter = &wanted->filter, .moment = wanted->as_of.text, .limit = wanted->limit};
   struct following following = {.filter = &wanted->filter, .last = wanted->limit < 0 ? TAIL_LENGTH : wanted->limit};
+  bool hidden = false;
+  if (follow && !call_tell_hidden(*source, wanted->filter.relations, &hidden, error)) {
+    pager_close(&pager);
+    return false;
+  }
   bool ok = past.moment != NULL ? as_of_print(&past, *source, &printer, error)
             : follow            ? tail_run(source, given, &following, &printer, error)
                                 : print_book(*source, wanted, &printer, error);
   pager_close(&pager);
-  if (ok && !printer.printed && !follow && past.moment == NULL && !interrupted())
-    tell_of_nothing(given, wanted);
+  if (ok && past.moment != NULL && !printer.printed && !interrupted())
+    tell_of_no_past(given, wanted);
+  if (ok && !follow && past.moment == NULL && !interrupted()) {
+    ok = call_tell_hidden(*source, wanted->filter.relations, &hidden, error);
+    if (ok && !printer.printed)
+      tell_of_nothing(given, wanted, hidden);
+  }
   return ok;
 }
 

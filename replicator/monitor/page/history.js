@@ -57,6 +57,7 @@ export function changeItem(change) {
       change.actor == null ? null : ' · ',
       link(routeTo('history', { transaction: change.txid }), `transaction ${change.txid}`), status ? ` · ${status}` : ''),
     change.problem ? element('div', { class: 'state error' }, change.problem) : null,
+    change.redacted ? element('div', { class: 'note' }, `Redacted: ${change.redacted.join(', ')} (removed from the log and shown as null)`) : null,
     differences(change),
     UNDOABLE.includes(change.op) ? undoOf(`Undo change ${change.change}, as SQL`,
       { table: change.table, key: change.key, change: change.change }) : null);

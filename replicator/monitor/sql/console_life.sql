@@ -6,6 +6,7 @@ select coalesce(json_agg(h order by h.id desc), '[]')
                rowrelay.image_texts(x.old_row) as old_row, rowrelay.image_texts(x.new_row) as new_row,
                rowrelay.changed_texts(x.changed) as changed,
                x.captured_at, x.txid::text, x.actor, x.status, x.problem,
+               x.caveat -> 'redacted' as redacted,
                (select jsonb_object_agg(d.key, d.value -> 'actor')
                   from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
           from rowrelay.history_of($1::oid::regclass, $2) as x

@@ -30,7 +30,8 @@ begin
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
-      detail = 'Only a role that may read all of its rows may read its past.';
+      detail = 'Only a role that may read all of its rows may read its past.',
+      hint = 'Ask an administrator: ' || rowrelay.right_to_read(relation);
   end if;
   if (at is null) = (seen is null) then
     raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';

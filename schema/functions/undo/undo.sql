@@ -15,6 +15,7 @@ declare
   neighbour rowrelay.change;
   changes   rowrelay.change[];
   marks     rowrelay.change[];
+  hidden    record;
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
@@ -22,6 +23,10 @@ begin
      and (coalesce(h.key, '') = coalesce(undo.key, '') or h.key = rowrelay.key_as_logged(undo.relation, undo.key)
           or rowrelay.is_key_of_row(h.capture, h.key, undo.key));
   if not found then
+    select h.* into hidden from rowrelay.hidden_tables(array[relation]) as h;
+    if hidden.message is not null then
+      raise exception '%', hidden.message using errcode = 'insufficient_privilege', hint = hidden.hint;
+    end if;
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
       using errcode = 'no_data_found',
             hint = case when exists (select from rowrelay.capture c where c.relation = undo.relation)

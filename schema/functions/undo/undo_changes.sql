@@ -12,6 +12,7 @@ begin
   if cardinality(steps) = 0 then
     return;
   end if;
+  perform rowrelay.tell_not_undone(steps);
   ordered := rowrelay.undo_order(steps);
   if apply then
     return query select rowrelay.undo_apply(changes, steps, ordered);

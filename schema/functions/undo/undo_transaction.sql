@@ -9,20 +9,23 @@ create or replace function rowrelay.undo_transaction(txid xid8, apply boolean de
 language plpgsql as $$
 declare
   changes rowrelay.change[];
+  hidden  record;
 begin
   select array_agg(h order by h.id) into changes
     from rowrelay.changes_of_transaction(txid) as f
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h;
-  if changes is null then
+  select h.* into hidden from rowrelay.hidden_tables() as h;
+  if changes is null and (hidden.message is null or rowrelay.changes_in_transaction(txid) = 0) then
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found',
             hint = 'To see the ids of transactions: '
                      || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
   end if;
-  if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
-    raise exception 'transaction % also changed tables that % may not read', txid, current_user
-      using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.';
+  if changes is null or cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
+    raise exception 'transaction % changed tables that % may not read', txid, current_user
+      using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.',
+            hint = hidden.hint;
   end if;
   return query select rowrelay.undo_changes(changes, apply);
 end

@@ -454,6 +454,10 @@ Test(commands, who_asks_for_something_that_is_not_there_is_told_so) {
       {{"log", "item", "1", "--op", "delete"}, 0, "the log has no such change of row 1 of item that you may see\n"},
       {{"log", "--actor", "nobody", "--json"}, 0, "the log has no such change that you may see\n"},
       {{"log", "item", "1"}, 0, ""},
+      {{"log", "item", "7", "--as-of", "now"}, 0, "table item had no row 7 at 2"},
+      {{"log", "line", "--as-of", "now"}, 0, "table line had no rows at 2"},
+      {{"log", "item", "--as-of", "2001-01-01"}, 2, "the log of table public.item begins at 2"},
+      {{"log", "item", "x", "--as-of", "now"}, 2, "\"x\""},
       {{"log", "item", "7", "--limit", "0"}, 0, ""},
       {{"redact", "item", "7", "name"}, 1, "the log has no change of key \"7\" of table public.item\nhint: "},
       {{"undo", "item", "7", "1"}, 1, "row 7 of table item has no change 1\nhint: "},
@@ -469,7 +473,8 @@ Test(commands, who_asks_for_something_that_is_not_there_is_told_so) {
   };
   begin("commands_nothing");
   rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
-  rowrelay_ok(&f, "capture", "item", NULL);
+  sql(f.at_source, "create table line (id int primary key)");
+  rowrelay_ok(&f, "capture", "item", "line", NULL);
   sql(f.at_source, "insert into item values (1, 'a')");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *const *w = cases[i].words;

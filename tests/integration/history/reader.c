@@ -73,6 +73,49 @@ Test(reader, a_reader_sees_refused_rows_only_of_tables_that_he_may_read) {
   people_end(&s);
 }
 
+/* What is hidden is not taken for what never was. */
+Test(reader, what_a_reader_may_not_see_is_said_to_be_hidden) {
+  struct shop s;
+  const char *said;
+  people_begin(&s, "reader_hidden");
+  sql(s.as_app, "insert into shop.secret values (1, 'abracadabra')");
+  sql(s.fixture.at_target, "create schema if not exists shop;"
+                           "create table if not exists shop.secret (id int primary key, word text);"
+                           "alter table shop.secret add check (word <> 'abracadabra')");
+  rowrelay_ok(&s.boss, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(s.fixture.at_source, "select count(*) from rowrelay.errors"), "1");
+  static const char HIDDEN[] = "role anna may not read shop.secret, so nothing of it is shown\n"
+                               "hint: Ask an administrator: grant select on shop.secret to anna\n";
+  char txid[32];
+  snprintf(txid, sizeof txid, "%s", ask(s.fixture.at_source, "select min(txid::text::bigint) from rowrelay.change"));
+  const char *const uses[][4] = {{"errors"}, {"log"}, {"log", "shop.secret"}, {"log", "shop.secret", "1"}};
+  for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
+    cr_expect_eq(rowrelay(&s.anna, NULL, &said, uses[i][0], uses[i][1], uses[i][2], NULL), 0);
+    cr_expect_not_null(strstr(said, HIDDEN), "%s: %s", uses[i][0], said);
+    rowrelay(&s.boss, NULL, &said, uses[i][0], uses[i][1], uses[i][2], NULL);
+    cr_expect_str_eq(said, "");
+  }
+  cr_expect_eq(rowrelay(&s.anna, NULL, &said, "log", "shop.secret", "--as-of", "now", NULL), 1);
+  cr_expect_not_null(strstr(said, "hint: Ask an administrator: grant select on shop.secret to anna\n"), "%s", said);
+  cr_expect_eq(rowrelay(&s.anna, NULL, &said, "undo", "shop.secret", "1", "1", NULL), 1);
+  cr_expect_not_null(strstr(said, HIDDEN), "%s", said);
+  cr_expect_eq(rowrelay(&s.anna, NULL, &said, "undo", "--txid", txid, NULL), 1);
+  cr_expect_not_null(strstr(said, "changed tables that anna may not read\n"), "%s", said);
+  cr_expect_not_null(strstr(said, "hint: Ask an administrator: grant select on shop.secret to anna\n"), "%s", said);
+  rowrelay(&s.anna, &said, NULL, "doctor", NULL);
+  cr_expect_not_null(strstr(said, "role anna may not read shop.secret"), "%s", said);
+  cr_expect_not_null(strstr(said, "grant select on shop.secret to anna"), "%s", said);
+  rowrelay(&s.anna, NULL, &said, "log", "shop.item", NULL);
+  cr_expect_null(strstr(said, "may not read"), "%s", said);
+  sql(s.fixture.at_source, "alter table shop.item enable row level security");
+  rowrelay(&s.anna, NULL, &said, "log", "shop.item", NULL);
+  cr_expect_not_null(strstr(said, "hint: Ask an administrator: alter role anna bypassrls\n"), "%s", said);
+  sql(s.fixture.at_source, "drop table shop.secret");
+  rowrelay(&s.anna, NULL, &said, "log", "shop.secret", NULL);
+  cr_expect_not_null(strstr(said, "hint: Ask an administrator: grant rowrelay_admin to anna\n"), "%s", said);
+  people_end(&s);
+}
+
 /* Everything that is there to read the past with: first what he may see, then what he must not. */
 Test(reader, a_reader_sees_the_past_only_of_tables_that_he_may_read) {
   struct shop s;

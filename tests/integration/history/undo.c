@@ -309,6 +309,31 @@ Test(undo, refuses_where_the_log_does_not_hold_what_it_takes) {
   fixture_end(&f);
 }
 
+/* A transaction of which nothing else is left would look as if it were undone as a whole. */
+Test(undo, says_which_updates_it_passes_over_because_the_log_has_nothing_of_them) {
+  struct fixture f;
+  begin(&f, "undo_passes",
+        "create table person (id int primary key, name text, card text, pin int);"
+        "insert into person values (1, 'Anna', '41', 1), (2, 'Bert', '42', 2), (3, 'Cora', '43', 3)");
+  sql(f.at_source,
+      "select rowrelay.capture_table('person', exclude => '{card}', mask => '{\"pin\": 0}', before => 'full')");
+  sql(f.at_source, "begin; update person set card = 'x' where id = 1; update person set pin = 9 where id = 2;"
+                   "update person set name = 'Cara' where id = 3; commit");
+  char txid[32];
+  const char *said;
+  const char *statements;
+  snprintf(txid, sizeof txid, "%s", ask(f.at_source, LAST_TXID));
+  cr_assert_eq(rowrelay(&f, &statements, &said, "undo", "--txid", txid, NULL), 0);
+  cr_expect_not_null(strstr(said, "warning: change 1 of table person and 1 more cannot be undone: the log has no value "
+                                  "that it changed\nhint: "),
+                     "%s", said);
+  cr_expect_not_null(strstr(said, ": card, pin.\n"), "%s", said);
+  cr_expect_not_null(strstr(statements, "'Cora'"), "%s", statements);
+  cr_assert_eq(rowrelay(&f, NULL, &said, "undo", "person", "3", "3", NULL), 0);
+  cr_expect_str_eq(said, "");
+  fixture_end(&f);
+}
+
 Test(undo, does_not_guess_what_the_log_does_not_know) {
   struct fixture f;
   begin(&f, "undo_guesses",

@@ -49,6 +49,27 @@ Test(console, values_are_shown_as_they_are) {
   end();
 }
 
+/* Else the nulls would be taken for what the row had. */
+Test(console, what_was_redacted_is_said_to_be_so) {
+  begin("console_redacted", false);
+  sql(f.at_source, "insert into item values (1, 'secret')");
+  wait_until_empty(&f, 10);
+  rowrelay_ok(&f, "redact", "item", "1", "name", NULL);
+  char by_transaction[64];
+  snprintf(by_transaction, sizeof by_transaction, "/api/history?transaction=%s",
+           ask(f.at_source, "select max(txid::text::bigint) from rowrelay.change"));
+  const char *const paths[] = {"/api/history", "/api/history?table=item&key=1", by_transaction};
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    const char *body = visit(port, "GET", paths[i], NULL, NULL).body;
+    cr_expect_not_null(strstr(body, "\"redacted\":[\"name\"]"), "%s: %s", paths[i], body);
+  }
+  browser_begin(port);
+  browser_do("go #/history");
+  browser_do("see Redacted: name (removed from the log and shown as null)");
+  browser_end();
+  end();
+}
+
 static struct visit history(const char *parameters) {
   char path[256];
   snprintf(path, sizeof path, "/api/history?%s", parameters);

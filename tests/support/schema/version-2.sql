@@ -11921,6 +11921,43 @@ begin
   end if;
 end
 $$;
+-- Purpose:    returns the statement that lets the caller see the changes of a table that rowrelay.may_read() forbids
+-- Parameters: relation; of one that is gone, or of a document, only an admin sees them
+-- Result:     a statement for an administrator
+create or replace function rowrelay.right_to_read(relation regclass) returns text
+language sql stable as $$
+  select case when rowrelay.full_name(relation) is null then format('grant rowrelay_admin to %I', current_user)
+              when not has_table_privilege(relation, 'select')
+                then format('grant select on %s to %I', rowrelay.full_name(relation), current_user)
+              else format('alter role %I bypassrls', current_user) end
+$$;
+-- Purpose:    says of which captured tables the caller may not see the changes: to show nothing of them without a word
+--             would look as if there were none
+-- Parameters: relations: those that were asked for, null: all
+-- Result:     message; hint: the statements that give the rights. Both null: nothing is hidden.
+create or replace function rowrelay.hidden_tables(relations regclass[] default null, out message text, out hint text)
+language sql stable as $$
+  with hidden as (
+    select distinct on (c.relation, c.relation_name)
+           coalesce(rowrelay.full_name(c.relation), c.relation_name) as name,
+           rowrelay.right_to_read(c.relation) as remedy
+      from rowrelay.capture c
+     where (relations is null or c.relation = any (relations))
+       and not rowrelay.may_read_all() and not coalesce(rowrelay.may_read(c.relation), false)
+     order by c.relation, c.relation_name, c.id desc
+  ), counted as (
+    select h.*, row_number() over (order by h.name) as place, count(*) over () as many from hidden h
+  )
+  select format('role %I may not read %s%s, so nothing of %s is shown', current_user,
+                string_agg(c.name, ', ' order by c.name) filter (where c.place <= 3),
+                case when min(c.many) > 3 then format(' and %s more', min(c.many) - 3) end,
+                case when min(c.many) = 1 then 'it' else 'them' end),
+         'Ask an administrator: '
+           || (select string_agg(r.remedy, '; ')
+                 from (select distinct d.remedy from counted d where d.place <= 3 order by 1) as r)
+    from counted c
+  having count(*) > 0
+$$;
 -- Purpose:    refuses a captured table that cannot be copied piece by piece
 -- Parameters: capture
 -- Errors:     it has no key; it or a partition has no suitable unique index; row-level security hides rows
@@ -14424,7 +14461,8 @@ begin
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
-      detail = 'Only a role that may read all of its rows may read its past.';
+      detail = 'Only a role that may read all of its rows may read its past.',
+      hint = 'Ask an administrator: ' || rowrelay.right_to_read(relation);
   end if;
   if (at is null) = (seen is null) then
     raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';
@@ -16293,6 +16331,36 @@ begin
   perform rowrelay.check_undone(steps, alike_before);
 end
 $$;
+-- Purpose:    warns of updates that are not undone because all that the log has of them is as before: what they
+--             changed is in columns that are left out or masked
+-- Parameters: steps
+create or replace function rowrelay.tell_not_undone(steps rowrelay.undo_step[]) returns void
+language plpgsql as $$
+declare
+  told record;
+begin
+  for told in
+    select s.relation, min(s.change_id) as first_id, count(*) as many, i.columns
+      from unnest(steps) as s
+      join rowrelay.capture c on c.id = s.capture
+     cross join lateral (
+       select string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+         from rowrelay.image_columns(c) as m
+         join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+        where a.attname = any (m.leave_out) or a.attname <> all (m.keep) or m.masks::jsonb ? a.attname::text) as i
+     where s.was is not null and s.be is not null and i.columns is not null
+       and not exists (select from jsonb_each_text(s.be) as e
+                        where s.was ? e.key and s.was ->> e.key is distinct from e.value)
+     group by s.relation, i.columns
+     order by first_id
+  loop
+    raise warning 'change % of table % cannot be undone: the log has no value that it changed', told.first_id,
+      concat(told.relation, ' and ' || nullif(told.many - 1, 0) || ' more')
+      using hint = format('Columns that are left out or masked where it is captured are not in the log, so nobody '
+                          'knows what they were: %s.', told.columns);
+  end loop;
+end
+$$;
 -- Purpose:    returns the statements that undo changes, or runs them
 -- Parameters: changes, each the last of its row; apply: run the statements
 -- Result:     the statements, to be run in this order in one transaction
@@ -16307,6 +16375,7 @@ begin
   if cardinality(steps) = 0 then
     return;
   end if;
+  perform rowrelay.tell_not_undone(steps);
   ordered := rowrelay.undo_order(steps);
   if apply then
     return query select rowrelay.undo_apply(changes, steps, ordered);
@@ -16335,6 +16404,7 @@ declare
   neighbour rowrelay.change;
   changes   rowrelay.change[];
   marks     rowrelay.change[];
+  hidden    record;
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
@@ -16342,6 +16412,10 @@ begin
      and (coalesce(h.key, '') = coalesce(undo.key, '') or h.key = rowrelay.key_as_logged(undo.relation, undo.key)
           or rowrelay.is_key_of_row(h.capture, h.key, undo.key));
   if not found then
+    select h.* into hidden from rowrelay.hidden_tables(array[relation]) as h;
+    if hidden.message is not null then
+      raise exception '%', hidden.message using errcode = 'insufficient_privilege', hint = hidden.hint;
+    end if;
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
       using errcode = 'no_data_found',
             hint = case when exists (select from rowrelay.capture c where c.relation = undo.relation)
@@ -16399,20 +16473,23 @@ create or replace function rowrelay.undo_transaction(txid xid8, apply boolean de
 language plpgsql as $$
 declare
   changes rowrelay.change[];
+  hidden  record;
 begin
   select array_agg(h order by h.id) into changes
     from rowrelay.changes_of_transaction(txid) as f
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h;
-  if changes is null then
+  select h.* into hidden from rowrelay.hidden_tables() as h;
+  if changes is null and (hidden.message is null or rowrelay.changes_in_transaction(txid) = 0) then
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found',
             hint = 'To see the ids of transactions: '
                      || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
   end if;
-  if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
-    raise exception 'transaction % also changed tables that % may not read', txid, current_user
-      using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.';
+  if changes is null or cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
+    raise exception 'transaction % changed tables that % may not read', txid, current_user
+      using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.',
+            hint = hidden.hint;
   end if;
   return query select rowrelay.undo_changes(changes, apply);
 end
