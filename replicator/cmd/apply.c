@@ -58,7 +58,7 @@ const struct command COMMAND_apply = {
         "  keep: 90 days\n"
         "  targets:\n"
         "    dw:\n"
-        "      url: postgresql://dw1/warehouse\n"
+        "      url: postgresql://dw1/warehouse?sslmode=verify-full\n"
         "      options: {batch_rows: 5000}\n"
         "  captures:\n"
         "    shop.orders:\n"

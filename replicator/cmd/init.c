@@ -83,6 +83,6 @@ const struct command COMMAND_init = {
     .options = OPTIONS,
     .notes = "No table is changed. The command can be run again; \"rowrelay uninstall\" removes everything.\n",
     .examples = "rowrelay init\n"
-                "rowrelay -d 'host=db1 dbname=shop' init --roles\n",
+                "rowrelay -d 'host=db1 dbname=shop sslmode=verify-full' init --roles\n",
     .run = run,
 };

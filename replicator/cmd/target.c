@@ -98,6 +98,7 @@ static void tell_urls_and_options(struct buffer *text) {
   catalogue_add_urls(text, TARGET_KINDS);
   buffer_add_string(
       text, "http: can be used instead of https:.\n"
+            "Across a network let libpq verify the server: postgresql://HOST/DATABASE?sslmode=verify-full.\n"
             "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is replaced from the environment of\n"
             "\"rowrelay run\".\n\n");
   catalogue_add_options(text, TARGET_KINDS);
@@ -154,7 +155,7 @@ const struct command COMMAND_target_add = {
     .options = ADD_OPTIONS,
     .more_notes = tell_urls_and_options,
     .offer = offer_urls,
-    .examples = "rowrelay target add dw postgresql://dw1/warehouse\n"
+    .examples = "rowrelay target add dw 'postgresql://dw1/warehouse?sslmode=verify-full'\n"
                 "rowrelay target add hook https://example.org/changes --option secret='${HOOK_SECRET}'\n",
     .run = add,
 };
@@ -190,7 +191,7 @@ const struct command COMMAND_target_set = {
              "its way\n"
              "to the old one. \"rowrelay target add --help\" lists URLs and options.\n",
     .examples = "rowrelay target set hook --option concurrency=32 --option timeout=\n"
-                "rowrelay target set dw --url postgresql://dw2/warehouse\n",
+                "rowrelay target set dw --url 'postgresql://dw2/warehouse?sslmode=verify-full'\n",
     .run = set,
 };
 

@@ -82,6 +82,30 @@ Test(containers, manifests_are_put_together) {
   cr_assert_eq(system("test $(kubectl kustomize " KUBERNETES " | grep -c '^kind: ') = 5"), 0);
 }
 
+/* What each kind of target listens at where nobody has said anything else, PostgreSQL, and a collector. */
+Test(containers, the_network_policy_lets_through_what_targets_listen_at) {
+  static const char *const PORTS[] = {"5432", "443",  "9200", "8443", "9092", "9093",
+                                      "6379", "4222", "5672", "5671", "4318"};
+  for (size_t i = 0; i < sizeof PORTS / sizeof *PORTS; i++) {
+    char line[128];
+    snprintf(line, sizeof line, "grep -q '^ *- {port: %s, protocol: TCP}' " KUBERNETES "/network.yaml", PORTS[i]);
+    cr_expect_eq(system(line), 0, "port %s", PORTS[i]);
+  }
+}
+
+/* An example that people copy is as the guide says: across a network, the server is verified. */
+Test(containers, examples_verify_servers_across_a_network) {
+  cr_assert_eq(system("! \"$ROWRELAY_BIN\" help target add | grep 'rowrelay target .*postgresql://[a-z0-9]*/' | "
+                      "grep -v sslmode=verify-full"),
+               0);
+  cr_assert_eq(system("! grep -rnE '(host=|HOST[=:] ?)db1' deploy replicator/README.md | "
+                      "grep -vE 'verify-full|pool_mode|PGHOST: '"),
+               0);
+  cr_assert_eq(system("grep -q 'PGSSLMODE.*verify-full' deploy/systemd/rowrelay.env && "
+                      "grep -q 'PGSSLMODE: verify-full' " KUBERNETES "/secret.example.yaml"),
+               0);
+}
+
 Test(containers, compose_takes_its_file) {
   if (system("docker compose version >/dev/null 2>&1") == 0)
     cr_assert_eq(system("docker compose -f " COMPOSE "/compose.yaml config --quiet"), 0);

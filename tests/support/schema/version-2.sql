@@ -17431,10 +17431,11 @@ select t.id as target,
          when not exists (select from rowrelay.instance i
                            where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
            then 'not running'
-         when exists (select from rowrelay.trouble o where o.target = t.id) then 'failing'
+         when o.target is not null then 'failing'
          else 'running'
        end as state
-  from rowrelay.target t;
+  from rowrelay.target t
+  left join rowrelay.trouble o on o.target = t.id;
 comment on view rowrelay.target_states is 'what each target is doing: running, failing, not running (no process serves '
                                           'it), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
