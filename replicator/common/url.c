@@ -68,10 +68,10 @@ static bool fill_in(const char *text, const char *what, bool is_url, struct buff
   while (find_placeholder(rest, &found)) {
     buffer_add(filled, rest, (size_t)(found.start - rest));
     if (found.length == 0)
-      return error_set(error, FAILURE_FATAL, "the target's %s has a ${} without a name", what);
+      return error_set(error, FAILURE_USAGE, "the target's %s has a ${} without a name", what);
     const char *value = value_of(&found);
     if (value == NULL) {
-      error_set(error, FAILURE_FATAL, "environment variable %.*s, which the target's %s uses, is not set", found.length,
+      error_set(error, FAILURE_USAGE, "environment variable %.*s, which the target's %s uses, is not set", found.length,
                 found.name, what);
       return error_hint(error, "set it in the environment of rowrelay run");
     }

@@ -240,6 +240,34 @@ Test(commands, each_has_one_meaning_for_an_exit_status) {
   end();
 }
 
+/* It is the right command, and another may give it. */
+Test(commands, each_fails_without_a_right) {
+  enum { RIGHT = sizeof RIGHT_USES / sizeof RIGHT_USES[0], OTHER = sizeof OTHER_USES / sizeof OTHER_USES[0] };
+  begin("commands_rightless");
+  sql(f.at_source, "drop role if exists commands_guest; create role commands_guest login");
+  char as_guest[600];
+  snprintf(as_guest, sizeof as_guest, "--dbname=%s user=commands_guest", f.source);
+  for (size_t i = 0; i < RIGHT + OTHER; i++) {
+    const char *const *use = i < RIGHT ? RIGHT_USES[i] : OTHER_USES[i - RIGHT];
+    int status = status_of(use, (const char *[]){as_guest, NULL});
+    cr_expect_eq(status, strcmp(use[0], "help") == 0 ? 0 : 1, "%s: %d without a right", use[0], status);
+  }
+  sql(f.at_source, "drop role commands_guest");
+  end();
+}
+
+/* The same whoever finds it: the process that delivers is not restarted after status 2 (deploy/systemd). */
+Test(commands, each_that_misses_a_variable_of_its_environment_is_wrong_use) {
+  begin("commands_variable");
+  rowrelay_ok(&f, "target", "add", "v", "postgresql://u:${ROWRELAY_TEST_NOTHING}@127.0.0.1:1/x", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "v", NULL);
+  FAILS(2, "environment variable ROWRELAY_TEST_NOTHING", "target", "test", "v");
+  FAILS(2, "environment variable ROWRELAY_TEST_NOTHING", "verify", "v");
+  FAILS(2, "environment variable ROWRELAY_TEST_NOTHING", "run", "--until-empty");
+  FAILS(2, "environment variable ROWRELAY_TEST_NOTHING", "run", "--wait", "60");
+  end();
+}
+
 /* What goes before `more` is as many arguments as `count` says; fails unless that is wrong use, and said to be so. */
 static void is_wrong(const struct command *command, size_t count, const char *more, const char *says) {
   char first[32];

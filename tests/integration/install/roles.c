@@ -545,8 +545,10 @@ Test(roles, who_lacks_a_right_is_told_which_roles_give_it) {
   }
   pid_t process = fixture_run(&s.anna, NULL, NULL);
   wait_until_says(process, "rowrelay_worker to deliver", 10);
-  stop_process(process, SIGTERM);
+  cr_expect_eq(wait_process(process, 10), 1, "it is still trying");
   const char *errors;
+  cr_expect_eq(rowrelay(&s.anna, NULL, &errors, "run", "--wait", "3600", NULL), 1);
+  cr_expect_eq(rowrelay(&nobody, NULL, &errors, "run", "--until-empty", NULL), 1);
   cr_expect_neq(rowrelay(&s.boss, NULL, &errors, "init", NULL), 0);
   cr_expect(strstr(errors, "belongs to role keeper, and boss may not change it") != NULL, "%s", errors);
   people_end(&s);

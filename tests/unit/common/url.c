@@ -77,14 +77,14 @@ Test(url, a_dollar_sign_alone_is_a_dollar_sign) {
 
 Test(url, a_variable_that_is_not_set_is_named) {
   cr_assert_not(url_fill_in("postgresql://u:${NOBODY_SETS_THIS}@host/", "URL", &filled, &error));
-  cr_assert_eq(error.kind, FAILURE_FATAL);
+  cr_assert_eq(error.kind, FAILURE_USAGE);
   cr_assert_str_eq(error.message, "environment variable NOBODY_SETS_THIS, which the target's URL uses, is not set");
   cr_assert_str_eq(error.hint, "set it in the environment of rowrelay run");
 }
 
 Test(url, a_name_must_be_given) {
   cr_assert_not(url_fill_in("file:${}", "URL", &filled, &error));
-  cr_assert_eq(error.kind, FAILURE_FATAL);
+  cr_assert_eq(error.kind, FAILURE_USAGE);
   cr_assert_str_eq(error.message, "the target's URL has a ${} without a name");
 }
 
