@@ -416,8 +416,9 @@ Test(commands, json_has_the_members_and_types_that_programs_rely_on) {
   FAILS(2, "options --log and --tables cannot be combined", "status", "--log", "--tables");
   cr_assert_str_eq(
       about(KEYS_AND_TYPES, rowrelay_ok(&f, "errors", "--json", NULL)),
-      "attempts number, change_id number, detail string, key string, message string, new_row object, old_row null, "
-      "op string, refused_at string, relation string, relation_name string, sqlstate string, state string, target "
+      "attempts number, change_id number, detail string, key string, kind string, message string, new_row object, "
+      "old_row null, op string, refused_at string, relation string, relation_name string, sqlstate string, state "
+      "string, target "
       "string");
   cr_assert_str_eq(about("j -> 0 -> 'new_row' ->> 'id'", rowrelay_ok(&f, "errors", "--json", NULL)), "-1");
   cr_assert_str_eq(about("json_array_length(j)", rowrelay_ok(&f, "errors", "--json", "--target", "w", NULL)), "1");

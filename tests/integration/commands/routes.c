@@ -23,10 +23,10 @@ Test(commands, a_target_is_added_shown_changed_and_dropped) {
   SAYS("target w: added\n", "target", "add", "w", "stdout:", "--option", "batch_rows=10", "-o", "on_error=halt");
   SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
   SAYS("name               value\n"
-       "-----------------  -------\n"
+       "-----------------  -----------\n"
        "name               w\n"
        "url                stdout:\n"
-       "state              running\n"
+       "state              not running\n"
        "lanes              64\n"
        "option batch_rows  10\n"
        "option on_error    halt\n"

@@ -93,9 +93,9 @@ Test(console_people, each_token_has_a_name_and_rights_and_what_is_done_bears_the
            ask(f.at_source, "select change_id from rowrelay.errors"));
   cr_assert_eq(wish(AS_ANNA, skip).status, 200);
   cr_assert_str_eq(ask(f.at_source, "select actor from rowrelay.receipt where outcome = 'skipped'"), "anna");
-  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body,
-                            "\"status\":{\"w\": \"skipped\"},\"problem\":null,\"settled_by\":{\"w\": \"anna\"}"),
-                     "%s", visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body);
+  cr_assert_not_null(
+      strstr(visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body, "\"settled_by\":{\"w\": \"anna\"}"),
+      "%s", visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body);
   cr_assert_not_null(strstr(rowrelay_ok(&f, "log", "item", "1", NULL), "\nTo w:        skipped by anna "), "%s",
                      rowrelay_ok(&f, "log", "item", "1", NULL));
   cr_assert_null(strstr(process_log(process), "open anna"));
