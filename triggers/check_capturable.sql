@@ -27,7 +27,12 @@ begin
   if not pg_has_role(owner, 'usage') then
     raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
       using errcode = 'insufficient_privilege',
-            hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
+            hint = case when (select r.rolsuper from pg_roles r where r.oid = owner)
+                        -- a member of a superuser is one
+                        then format('The owner is a superuser: give the table to another role, such as: alter table '
+                                    '%s owner to %I.', relation, current_user)
+                        else format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner),
+                                    current_user) end;
   end if;
   perform rowrelay.check_overlap(relation);
 end

@@ -226,6 +226,13 @@ Test(suggest, a_query_that_cannot_be_one_of_documents_is_refused) {
   }
   says(suggest(&f, "select id, at, n from orders where at = any ($1)", &told), "--key at ");
   says(suggest(&f, "select id, at, n from orders where n = any ($1)", &told), "'public.orders:n'");
+  static const char *const CASTS[] = {"int", "bigint", "smallint"};
+  for (size_t i = 0; i < sizeof CASTS / sizeof *CASTS; i++) {
+    char query[128];
+    snprintf(query, sizeof query, "select id from orders where id = any ($1::%s[])", CASTS[i]);
+    says(suggest(&f, query, &told), "'public.orders:id(id)'");
+  }
+  says(suggest(&f, "select id, at from orders where at = any ($1::date[])", &told), "--key at ");
   says(suggest(&f, "select json_build_object('id', id) from orders where id = any ($1)", &told), "--key id ");
   says(told, "no column of the result is orders.id: name the key with --key");
   rowrelay_ok(&f, "target", "add", "second", f.target_url, NULL);

@@ -493,6 +493,22 @@ Test(roles, an_admin_does_what_commands_do) {
   people_end(&s);
 }
 
+/* To be a member of a superuser is to be one. */
+Test(roles, who_captures_a_superusers_table_is_not_told_to_become_one) {
+  struct shop s;
+  const char *told;
+  people_begin(&s, "roles_super");
+  sql(s.fixture.at_source, "create table shop.own (id int primary key)");
+  cr_assert_eq(rowrelay(&s.boss, NULL, &told, "capture", "shop.own", NULL), 1);
+  cr_assert_not_null(strstr(told,
+                            "does not own table shop.own\nhint: The owner is a superuser: give the table to another "
+                            "role, such as: alter table shop.own owner to keeper.\n"),
+                     "%s", told);
+  sql(s.fixture.at_source, "alter table shop.own owner to keeper");
+  rowrelay_ok(&s.boss, "capture", "shop.own", NULL);
+  people_end(&s);
+}
+
 Test(roles, an_admin_owns_nothing_and_is_not_the_owner) {
   struct shop s;
   people_begin(&s, "roles_limit");

@@ -9573,7 +9573,12 @@ begin
   if not pg_has_role(owner, 'usage') then
     raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
       using errcode = 'insufficient_privilege',
-            hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
+            hint = case when (select r.rolsuper from pg_roles r where r.oid = owner)
+                        -- a member of a superuser is one
+                        then format('The owner is a superuser: give the table to another role, such as: alter table '
+                                    '%s owner to %I.', relation, current_user)
+                        else format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner),
+                                    current_user) end;
   end if;
   perform rowrelay.check_overlap(relation);
 end
@@ -13365,7 +13370,9 @@ declare
   state     text;
 begin
   for sample in
-    select * from (values ('int8', '7205759403792793601', '7205759403792793602'), ('text', 'rowrelay:1', 'rowrelay:2'),
+    select * from (values ('int8', '7205759403792793601', '7205759403792793602'),
+                          -- where the query casts them to a smaller type
+                          ('int4', '2147480001', '2147480002'), ('int2', '32001', '32002'), ('text', 'rowrelay:1', 'rowrelay:2'),
                           ('uuid', '72057594-0379-2793-6017-205759403792', '72057594-0379-2793-6017-205759403793'),
                           ('numeric', '7205759403792793601', '7205759403792793602'),
                           ('date', '4713-01-02', '4713-01-03')) as v(type, one, other)
@@ -13374,9 +13381,11 @@ begin
                                 format('(''{%s,%s}''::pg_catalog.%I[])', sample.one, sample.other, sample.type), 'g');
     begin
       execute 'create temporary view rowrelay_document_check as ' || statement;
+      execute 'explain (verbose, format json) ' || statement into plan;
       words := null;
       exit;
-    exception when undefined_function or datatype_mismatch or indeterminate_datatype then
+    exception when undefined_function or datatype_mismatch or indeterminate_datatype or cannot_coerce
+      or data_exception then
       get stacked diagnostics words = message_text, state = returned_sqlstate;
     when others then
       raise exception 'the query cannot be run: %', sqlerrm using errcode = sqlstate,
@@ -13387,7 +13396,6 @@ begin
     raise exception 'the query cannot be run: %', words using errcode = state,
       hint = '$1 is an array of keys: integers, texts, uuids, numbers or dates.';
   end if;
-  execute 'explain (verbose, format json) ' || statement into plan;
   select f.* into found
     from (
       with recursive node(plan) as (
