@@ -9,11 +9,11 @@ cd "$(dirname "$0")/.."
 
 build=$1
 version=${VERSION:-$(sed -n 's/^#define ROWRELAY_VERSION "\(.*\)"/\1/p' replicator/common/version.h)}
-command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null || {
+if ! command -v dpkg-buildpackage >/dev/null || ! command -v dh >/dev/null; then
   echo "rowrelay: a Debian package is built with Debian's tools, which are not here" >&2
   echo "hint: apt-get install dpkg-dev debhelper" >&2
   exit 1
-}
+fi
 
 stage=$build/deb/rowrelay-$version
 rm -rf "$build/deb"
