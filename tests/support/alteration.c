@@ -37,7 +37,7 @@ void alteration_prepare(struct author *author, int t) {
                    "timestamptz default '2026-01-01 12:00:00+02'"));
 }
 
-const char *alteration_shape(struct author *author, int t) {
+static const char *shape_of(struct author *author, int t) {
   bool has_g = author->kinds[t] != PAIR && author->kinds[t] != HASHES;
   if (author->extra[t] != 0 && author_chance(author, 40)) {
     return fill(ONE_OF(author, ", mask => '{\"e#\": null}'", ", exclude => '{e#}'", ", columns => '{id,g,e#}'",
@@ -48,6 +48,34 @@ const char *alteration_shape(struct author *author, int t) {
                 has_g ? ", mask => '{\"g\": 9}', exclude => '{n}'" : ", mask => '{\"n\": null}', exclude => '{s}'",
                 ", exclude => '{s}'", ", exclude => '{n}'", ", exclude => '{s,n}'", ", columns => '{id,g}'",
                 ", columns => '{n,id,g}'");
+}
+
+void alteration_capture(struct author *author, int t, char *text, size_t size) {
+  const char *key = author->kinds[t] == PARTS     ? ", key => '{id}'"
+                    : author_has_nulls(author, t) ? author_chance(author, 20)      ? ""
+                                                    : author->kinds[t] == NULLABLE ? ", key => '{id}'"
+                                                                                   : ", key => '{id,g}'"
+                    : author->kinds[t] == PARENT && author->story->is_shared
+                        /* two sessions do not see that they give rows of table and child the same key */
+                        ? ", key => '{}'"
+                        : author_chance(author, 90)  ? ""
+                          : author->kinds[t] == PAIR ? ", key => '{id,g}'"
+                                                     : ", key => '{}'";
+  const char *lane = author_chance(author, 25)
+                         ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
+                         : "";
+  const char *filter = "";
+  if (author_chance(author, 30) && !author->has_document)
+    filter = ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'g = 1 or s <> ''x'' '",
+                    author->types[t] > FLOAT ? ", row_filter => 'id <> ''c'' '"
+                                             : ", row_filter => 'id <> 3 and s <> ''y'' '");
+  const char *before = author_chance(author, 20) ? ", before => 'full'" : "";
+  const char *shape = author_chance(author, 35) ? shape_of(author, t) : "";
+  snprintf(text, size,
+           "select rowrelay.capture_table('nasty.t%d', target => 'w', create_table => true%s%s%s%s%s%s, lock_wait => "
+           "'0.3 s')",
+           t, key, lane, filter, before, shape,
+           author_stands_alone(author, t) && author_chance(author, 50) ? ", per => 'statement'" : "");
 }
 
 static void add_column_alteration(struct author *author, int t) {
@@ -93,7 +121,11 @@ static void add_partition_alteration(struct author *author, int t) {
   const char *bounds = is_range ? first ? "from (minvalue) to (4)" : "from (4) to (maxvalue)"
                        : first  ? "with (modulus 2, remainder 0)"
                                 : "with (modulus 2, remainder 1)";
-  if (author_chance(author, 40))
+  if (author_chance(author, 20))
+    author_add(author, "%screate table nasty.t%d_%s_%d partition of nasty.t%d for values %s%s",
+               author->story->has_roles ? "set role nasty_owner; " : "", t, part, ++author->extras, t, bounds,
+               author->story->has_roles ? "; reset role" : "");
+  else if (author_chance(author, 40))
     author_add(author, "delete from nasty.t%d_%s; alter table nasty.t%d attach partition nasty.t%d_%s for values %s", t,
                part, t, t, part, bounds);
   else
@@ -106,14 +138,16 @@ static void add_partition_alteration(struct author *author, int t) {
 /* A child is captured from the next maintenance on. It goes while it is empty. */
 static void add_child_alteration(struct author *author, int t) {
   /* Two sessions do not see that they give rows of table and child the same key. */
-  if (author->story->is_shared)
+  if (author->story->is_shared && author->kinds[t] != KEYLESS)
     return;
   if (!author->has_late_child[t]) {
     author->has_late_child[t] = true;
     author_add(author,
-               "create table nasty.t%d_late (own int default 7%s) inherits (nasty.t%d); "
+               "%screate table nasty.t%d_late (own int default 7%s) inherits (nasty.t%d); %s"
                "select from rowrelay.maintain()",
-               t, author_chance(author, 70) ? ", primary key (id)" : "", t);
+               author->story->has_roles ? "set role nasty_owner; " : "", t,
+               author_chance(author, 70) ? ", primary key (id)" : "", t,
+               author->story->has_roles ? "grant all on all tables in schema nasty to nasty_writer; reset role; " : "");
     return;
   }
   author_add(author,
@@ -143,8 +177,12 @@ static void add_index_alteration(struct author *author, int t) {
 }
 
 static void add_trigger_alteration(struct author *author, int t) {
-  if (author->trigger_count > 0 && author_chance(author, 80)) {
-    int g = roll(&author->dice, author->trigger_count) - 1;
+  int g = author->trigger_count > 0 && author_chance(author, 80) ? roll(&author->dice, author->trigger_count) - 1 : -1;
+  if (g >= 0 && author_chance(author, 40)) {
+    author_add(author, "drop trigger \"%s\" on %s", author->triggers[g][1], author->triggers[g][0]);
+    if (author_chance(author, 50))
+      author_add(author, "%s", author->story->statements[author->made_at[g]]);
+  } else if (g >= 0) {
     author_add(author, "alter table %s %s trigger \"%s\"", author->triggers[g][0],
                ONE_OF(author, "disable", "enable", "enable always", "enable replica"), author->triggers[g][1]);
   } else {
@@ -157,33 +195,57 @@ static void add_trigger_alteration(struct author *author, int t) {
 
 static void add_other_capture(struct author *author, int t) {
   const char *option = author_chance(author, 50)
-                           ? alteration_shape(author, t)
+                           ? shape_of(author, t)
                            : ONE_OF(author, ", before => 'full'", ", before => 'none'", ", lane => '{g}'",
                                     ", lane => '{id}'", ", mask => '{}'", ", exclude => '{}'", ", per => 'row'", "");
   if (author_stands_alone(author, t) && author_chance(author, 30))
     option = ", per => 'statement'";
   author_add(author,
-             "select rowrelay.capture_table(relation%s) from rowrelay.captures where relation = 'nasty.t%d'::regclass",
+             "select rowrelay.capture_table(relation%s, lock_wait => '0.3 s') from rowrelay.captures where relation = "
+             "'nasty.t%d'::regclass",
              option, t);
 }
 
+/* Where a row is written in between, a mirror lacks that; so nobody is let in. */
+static void add_new_capture(struct author *author, int t) {
+  char statement[FILLED * 4];
+  alteration_capture(author, t, statement, sizeof statement);
+  author_add(author, "select rowrelay.release_table('nasty.t%d', '0.3 s'); %s", t, statement);
+}
+
+static void add_name_alteration(struct author *author, int t) {
+  if (author->has_document)
+    return;
+  bool is_back = author->is_renamed[t];
+  author->is_renamed[t] = !is_back;
+  author_add(author, "alter table nasty.t%d%s rename to t%d%s", t, is_back ? "_renamed" : "", t,
+             is_back ? "" : "_renamed");
+}
+
 void alteration_add(struct author *author) {
-  int t = author_table(author);
+  /* two sessions that are at the same table wait for each other, and little comes of it */
+  int t = author->story->is_shared ? roll(&author->dice, TABLES) : author_table(author);
   enum kind kind = author->kinds[t];
   int what = roll(&author->dice, 100);
-  if (what <= 15 && (kind == RANGES || kind == PARTS || kind == HASHES))
+  if (author->is_renamed[t] && author_chance(author, 60))
+    add_name_alteration(author, t);
+  else if (what <= 12 && (kind == RANGES || kind == PARTS || kind == HASHES))
     add_partition_alteration(author, t);
-  else if (what <= 15)
+  else if (what <= 12)
     add_child_alteration(author, t);
-  else if (what <= 25)
+  else if (what <= 20)
     add_index_alteration(author, t);
-  else if (what <= 40)
+  else if (what <= 33)
     add_trigger_alteration(author, t);
-  else if (what <= 55)
+  else if (what <= 42)
     add_other_capture(author, t);
-  else if (what <= 65)
+  else if (what <= 60)
+    add_new_capture(author, t);
+  else if (what <= 64)
+    add_name_alteration(author, t);
+  else if (what <= 70)
     author_add(author, "select from rowrelay.maintain()");
-  else if (what <= 75)
+  else if (what <= 74)
     author_add(author, "update nasty.t%d set g = g", t);
   else
     add_column_alteration(author, t);

@@ -1,6 +1,6 @@
 /*
  * alteration: what is done to the tables of a story (nasty.h) in its midst: columns, partitions, children, indexes and
- * triggers come and go, and tables are captured with other options.
+ * triggers come and go, and tables are captured with other options, or released and captured again.
  *
  * What triggers/README.md does not promise is left out: that a partition that comes or goes has rows; that nothing is
  * lost between the creation of a child, or a trigger of rowrelay's that is disabled, and maintenance; that a key stays
@@ -13,8 +13,8 @@
 
 /* Gives table t a column that will be altered; no view and no trigger names it. */
 void alteration_prepare(struct author *author, int t);
-/* An option for rowrelay.capture_table() that table t can have: what is captured of its rows. */
-const char *alteration_shape(struct author *author, int t);
+/* A statement that captures table t. */
+void alteration_capture(struct author *author, int t, char *text, size_t size);
 void alteration_add(struct author *author);
 
 #endif

@@ -31,8 +31,13 @@ void author_add(struct author *author, const char *format, ...) {
   author->story->count++;
 }
 
+bool author_has_nulls(const struct author *author, int t) {
+  return author->kinds[t] == NULLABLE || author->kinds[t] == NULLABLE_PAIR;
+}
+
 bool author_stands_alone(const struct author *author, int t) {
   enum kind kind = author->kinds[t];
-  return (kind == KEYED || kind == PAIR || kind == UNIQUE || kind == KEYLESS || kind == DEFERRED) &&
+  return (kind == KEYED || kind == PAIR || kind == UNIQUE || kind == KEYLESS || kind == DEFERRED ||
+          author_has_nulls(author, t)) &&
          !author->has_late_child[t];
 }

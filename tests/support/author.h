@@ -12,7 +12,7 @@
 #define MOST_TRIGGERS 8
 #define NAME 48 /* of a table or trigger, bytes */
 
-enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, DEFERRED, PARTS, KINDS };
+enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, DEFERRED, PARTS, NULLABLE, NULLABLE_PAIR, KINDS };
 
 /* What column id is: equal numbers and letters may be spelled in several ways. */
 enum type { WHOLE, NUMERIC, FLOAT, CITEXT, FOLDED, TYPES };
@@ -31,7 +31,11 @@ struct author {
   int extras;                  /* so many had been made: no name is used twice */
   bool has_view[TABLES + 1];
   bool has_late_child[TABLES + 1];
+  bool is_renamed[TABLES + 1];
+  bool has_document; /* of which tables are the sources: their filters would hide changes, and its query has their names
+                      */
   char triggers[MOST_TRIGGERS][2][NAME]; /* table, name */
+  size_t made_at[MOST_TRIGGERS];         /* the statements that made them */
   int trigger_count;
   bool is_open[2]; /* a transaction of the first session, and of the other */
   bool is_prepared;
@@ -47,6 +51,9 @@ int author_table(struct author *author);
 
 /* Adds a statement to the story. */
 void author_add(struct author *author, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether columns id and g of a table may be null, though they are its key. */
+bool author_has_nulls(const struct author *author, int t);
 
 /* Whether a table is neither a partition nor a parent: others cannot be captured by statement. */
 bool author_stands_alone(const struct author *author, int t);

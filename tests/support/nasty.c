@@ -7,8 +7,10 @@
 #include "sentence.h"
 
 /* Of 100 stories. */
-#define ALTERED 50
+#define ALTERED 60
 #define SHARED 35
+#define ROLES 40
+#define DOCUMENT 35
 
 static const char *const TYPE_NAMES[] = {"int", "numeric", "float8", "citext", "text collate nasty.folded"};
 
@@ -66,8 +68,9 @@ static void add_table(struct author *author, int t) {
   author->kinds[t] = kind;
   author->types[t] = type;
   author->has_domain[t] = type == WHOLE && author_chance(author, 10);
-  snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'%s",
-           type_name(author, t),
+  const char *nulls = author_has_nulls(author, t) ? "" : " not null";
+  snprintf(columns, sizeof columns, "id %s%s, g int%s, n int default 0, s text default 'x'%s", type_name(author, t),
+           nulls, nulls,
            kind != RANGES && kind != PARTS && author_chance(author, 15)
                ? author->version >= 180000 && author_chance(author, 50)
                      ? ", twice int generated always as (n * 2) virtual"
@@ -89,6 +92,12 @@ static void add_table(struct author *author, int t) {
     break;
   case KEYLESS:
     author_add(author, "create table nasty.t%d (%s)", t, columns);
+    break;
+  case NULLABLE:
+  case NULLABLE_PAIR:
+    author_add(author, "create table nasty.t%d (%s, unique %s(%s))", t, columns,
+               author->version >= 150000 && author_chance(author, 50) ? "nulls not distinct " : "",
+               kind == NULLABLE ? "id" : "g, id");
     break;
   case RANGES:
   case HASHES:
@@ -121,29 +130,94 @@ static void add_reference(struct author *author, int t) {
 }
 
 static void add_capture(struct author *author, int t) {
-  const char *key = author->kinds[t] == PARTS ? ", key => '{id}'"
-                    : author->kinds[t] == PARENT && author->story->is_shared
-                        /* two sessions do not see that they give rows of table and child the same key */
-                        ? ", key => '{}'"
-                        : author_chance(author, 90)  ? ""
-                          : author->kinds[t] == PAIR ? ", key => '{id,g}'"
-                                                     : ", key => '{}'";
-  const char *lane = author_chance(author, 25)
-                         ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
-                         : "";
-  const char *filter = "";
-  if (author_chance(author, 30))
-    filter = ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'g = 1 or s <> ''x'' '",
-                    author->types[t] > FLOAT ? ", row_filter => 'id <> ''c'' '"
-                                             : ", row_filter => 'id <> 3 and s <> ''y'' '");
-  const char *before = author_chance(author, 20) ? ", before => 'full'" : "";
-  const char *shape = author_chance(author, 35) ? alteration_shape(author, t) : "";
-  author_add(author, "select rowrelay.capture_table('nasty.t%d', target => 'w', create_table => true%s%s%s%s%s%s)", t,
-             key, lane, filter, before, shape,
-             author_stands_alone(author, t) && author_chance(author, 50) ? ", per => 'statement'" : "");
+  char statement[LONG];
+  alteration_capture(author, t, statement, sizeof statement);
+  author_add(author, "%s", statement);
+}
+
+/*
+ * A document for each id of a table, from that table and another one. It is what a view has, so that each row of that
+ * must be there in the end.
+ */
+static void add_document(struct author *author) {
+  int t = author_table(author);
+  int other = author_table(author);
+  const char *whole = "trim_scale(x.id)";
+  if (author->types[t] == WHOLE && !author->has_domain[t])
+    whole = "x.id";
+  else if (author->types[t] != NUMERIC)
+    return;
+  author->has_document = true;
+  if (author->types[other] != author->types[t] || author->has_domain[other])
+    other = t;
+  if (author_chance(author, 50)) {
+    author_add(
+        author,
+        "create view nasty.doc as select %s as id, count(*) as c, sum(x.n) as n, (select sum(y.n) from nasty.t%d "
+        "as y where y.id = %s) as other from nasty.t%d as x where x.id is not null group by %s",
+        whole, other, whole, t, whole);
+    author_add(author,
+               "select rowrelay.add_document('nasty_doc', 'w', 'id', 'select * from nasty.doc where id = any ($1)', "
+               "array['nasty.t%d:id(id, n)', 'nasty.t%d:id(id, n)'], into_table => 'nasty.doc', create_table => true)",
+               t, other);
+    return;
+  }
+  author_add(
+      author,
+      "create view nasty.doc as select %s as id, count(*) as c, min(x.g) as g, (select count(*) from nasty.t%d as "
+      "y where y.g in (select z.g from nasty.t%d as z where z.id = %s)) as other from nasty.t%d as x where x.id "
+      "is not null group by %s",
+      whole, other, t, whole, t, whole);
+  author_add(
+      author,
+      "select rowrelay.add_document('nasty_doc', 'w', 'id', 'select * from nasty.doc where id = any ($1)', "
+      "array['nasty.t%d:id', 'nasty.t%d(g):select x.id from nasty.t%d as x join changed c on c.g = x.g where x.id "
+      "is not null'], into_table => 'nasty.doc', create_table => true)",
+      t, other, t);
 }
 
 /* ---- what nests -------------------------------------------------------------------------------------------------- */
+
+/* Policies that hide rows from who owns the table, or from others, and forbid some. */
+static void add_policies(struct author *author, int t) {
+  static const char *const WHAT[] = {"g = 1", "n < 4 or n is null", "s <> 'y'", "true", "nasty.f1(g) > 1", "r is null"};
+  const int count = sizeof WHAT / sizeof *WHAT;
+  author_add(author, "alter table nasty.t%d enable row level security%s", t,
+             author_chance(author, 70) ? ", force row level security" : "");
+  if (author_chance(author, 40)) {
+    author_add(author, "create policy a on nasty.t%d using (%s)", t, author_one_of(author, WHAT, count));
+    return;
+  }
+  author_add(
+      author,
+      "create policy a on nasty.t%d for select using (%s); create policy b on nasty.t%d for insert with check (%s);"
+      "create policy c on nasty.t%d for update using (%s) with check (%s);"
+      "create policy d on nasty.t%d for delete using (%s)",
+      t, author_one_of(author, WHAT, count), t, author_one_of(author, WHAT, count), t,
+      author_one_of(author, WHAT, count), author_one_of(author, WHAT, count), t, author_one_of(author, WHAT, count));
+}
+
+static void add_roles(struct author *author) {
+  author_add(
+      author,
+      "do $$ declare t regclass; begin for t in select oid from pg_class where relnamespace = "
+      "'nasty'::regnamespace and relkind in ('r', 'p') loop execute format('alter table %%s owner to nasty_owner', "
+      "t); end loop; end $$;"
+      "alter schema nasty owner to nasty_owner; grant usage on schema nasty to public;"
+      "grant usage, update on sequence nasty.nested to public;"
+      "grant all on all tables in schema nasty to nasty_writer");
+  for (int t = 1; t <= TABLES; t++)
+    if (author_chance(author, 60))
+      add_policies(author, t);
+}
+
+/* A function may run with the rights of who has made it. */
+static void add_definer(struct author *author, const char *name, int number) {
+  const char *arguments = name[0] == 'f' ? "int" : "";
+  if (author->story->has_roles && author_chance(author, 40))
+    author_add(author, "alter function nasty.%s%d(%s) security definer; alter function nasty.%s%d(%s) owner to %s",
+               name, number, arguments, name, number, arguments, ONE_OF(author, "nasty_owner", "nasty_writer"));
+}
 
 /* The same in a block of PL/pgSQL, where it may fail, or be undone. */
 static void write_nested(struct author *author, const char *near, char *text, size_t size) {
@@ -165,6 +239,7 @@ static void add_function(struct author *author, int f) {
              "create or replace function nasty.f%d(int) returns int volatile language plpgsql as $f$ begin "
              "if nasty.may_nest() then %s end if; return $1; end $f$",
              f, body);
+  add_definer(author, "f", f);
 }
 
 /* One that ends transactions of its own. */
@@ -243,12 +318,14 @@ static void add_trigger(struct author *author, int number_of_it) {
       event = ONE_OF(author, "update of n", "update of id, g");
   }
   char *name = author->triggers[author->trigger_count][1];
+  author->made_at[author->trigger_count] = author->story->count;
   snprintf(author->triggers[author->trigger_count++][0], NAME, "%s", table);
   snprintf(name, NAME, "%sg%d", ONE_OF(author, "", "", "!!", " "), number_of_it);
   author_add(author, "create %strigger \"%s\" %s %s on %s %s %s for each %s %s execute function nasty.g%d()",
              firing == LAST ? "constraint " : "", name, before ? "before" : "after", event, table,
              firing == LAST ? ONE_OF(author, "deferrable initially deferred", "deferrable") : "", referencing,
              EACH[firing], when, number_of_it);
+  add_definer(author, "g", number_of_it);
 }
 
 static void add_rule(struct author *author) {
@@ -264,6 +341,9 @@ static void add_view(struct author *author, int t) {
   author_add(author, "create view nasty.v%d as select id, g, n, s, r from nasty.t%d%s", t, t,
              ONE_OF(author, "", " where n < 4", " where g = 1 with check option"));
   author->has_view[t] = true;
+  if (author->story->has_roles)
+    author_add(author, "grant all on nasty.v%d to public; alter view nasty.v%d owner to %s", t, t,
+               ONE_OF(author, "nasty_owner", "nasty_writer", "current_user"));
   if (!author_chance(author, 20))
     return;
   char nested[LONG + 100];
@@ -308,6 +388,14 @@ static void add_prepared_end(struct author *author) {
   author->is_prepared = false;
 }
 
+/* A statement by somebody. */
+static void add_by_role(struct author *author, const char *statement) {
+  if (author->story->has_roles && author_chance(author, 70))
+    author_add(author, "set role %s; %s; reset role", ONE_OF(author, "nasty_owner", "nasty_writer"), statement);
+  else
+    author_add(author, "%s", statement);
+}
+
 /* A deed of the session whose turn it is. */
 static void add_deed(struct author *author, bool is_altered) {
   bool is_other = author->voice[0] != '\0';
@@ -328,17 +416,19 @@ static void add_deed(struct author *author, bool is_altered) {
   if (*is_open && author_chance(author, 25))
     add_step(author);
   if (author_chance(author, 4)) {
-    name_of(author, author_table(author), one, NAME);
-    author_add(author, "truncate %s%s%s", ONE_OF(author, "", "", "only "), one,
-               ONE_OF(author, "", " cascade", ", nasty.t2"));
+    char table[NAME];
+    name_of(author, author_table(author), table, sizeof table);
+    snprintf(one, sizeof one, "truncate %s%s%s", ONE_OF(author, "", "", "only "), table,
+             ONE_OF(author, "", " cascade", ", nasty.t2"));
+    add_by_role(author, one);
   } else if (author_chance(author, 4)) {
     author_add(author, "%s",
                is_altered && author_chance(author, 50) ? "select from rowrelay.maintain()" : "call nasty.p()");
-  } else if (is_altered && !is_other && author_chance(author, 35)) {
+  } else if (is_altered && author_chance(author, 40)) {
     alteration_add(author);
   } else {
     sentence_write(author, "", one, sizeof one);
-    author_add(author, "%s", one);
+    add_by_role(author, one);
   }
   /* Who delivers does maintenance as well, and would wait for a transaction that did some. */
   bool is_calm = !author->is_open[0] && !author->is_open[1] && !author->is_prepared;
@@ -388,6 +478,8 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
     add_reference(&author, t);
   bool is_altered = author_chance(&author, ALTERED);
   story->is_shared = author_chance(&author, SHARED);
+  story->has_roles = author_chance(&author, ROLES);
+  story->has_plain_keeper = story->has_roles && author_chance(&author, 60);
   for (int t = 1; t <= TABLES; t++)
     if (author_chance(&author, 60))
       alteration_prepare(&author, t);
@@ -397,6 +489,10 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
              "as $f$ select nextval('nasty.nested') <= 8 $f$");
   for (int f = 1; f <= FUNCTIONS; f++)
     author_add(&author, "create function nasty.f%d(int) returns int language sql as 'select $1'", f);
+  if (story->has_roles)
+    add_roles(&author);
+  if (author_chance(&author, DOCUMENT))
+    add_document(&author);
   for (int t = 1; t <= TABLES; t++)
     add_capture(&author, t);
   for (int t = 1; t <= TABLES; t++)

@@ -23,7 +23,9 @@ struct story {
   char statements[NASTY_MOST][NASTY_LENGTH];
   bool left_out[NASTY_MOST];
   size_t count;
-  bool is_shared; /* by two sessions */
+  bool is_shared;        /* by two sessions */
+  bool has_roles;        /* nasty_owner has the tables, nasty_writer writes to them, and policies hide rows of both */
+  bool has_plain_keeper; /* who owns schema rowrelay is no superuser */
 };
 
 /* The story that `seed` tells; always the same on servers of one version, whose number (150000) decides what they know.

@@ -48,6 +48,19 @@ const char *as_number(struct author *author, int t, const char *id) {
   return texts[next];
 }
 
+/* A value for id of table t, which may be null in some tables. */
+static const char *value_of(struct author *author, int t, const char *number) {
+  static char texts[4][2 * SHORT + 12];
+  static int next;
+  if (!author_has_nulls(author, t) || author_chance(author, 65))
+    return as_id(author, t, number);
+  if (author_chance(author, 40))
+    return "null";
+  next = (next + 1) % 4;
+  snprintf(texts[next], sizeof texts[next], "nullif(%s, %s)", as_id(author, t, number), as_id(author, t, "2"));
+  return texts[next];
+}
+
 static const char *digit(int number) {
   static char texts[8][8];
   static int next;
@@ -114,7 +127,7 @@ static void write_copy(struct author *author, const char *table, int t, char *te
 
 static const char *conflict_of(struct author *author, int t) {
   enum kind kind = author->kinds[t];
-  if (kind == PAIR || kind == HASHES)
+  if (kind == PAIR || kind == HASHES || kind == NULLABLE_PAIR)
     return ONE_OF(author, "", "", " on conflict do nothing", " on conflict (id, g) do update set n = excluded.n",
                   " on conflict (g, id) do update set id = excluded.id, s = 'y'");
   if (kind == KEYLESS || kind == DEFERRED || kind == PARTS)
@@ -133,13 +146,13 @@ static void write_insert(struct author *author, const char *table, int t, const 
     write_copy(author, table, t, text, size);
   } else if (author_chance(author, 15)) {
     snprintf(text, size, "insert into %s (id, g, n, r) select %s, %d, 1, %s%s", table,
-             as_id(author, t, number_near(author, near)), g, as_id(author, t, number_near(author, near)), conflict);
+             value_of(author, t, number_near(author, near)), g, as_id(author, t, number_near(author, near)), conflict);
   } else if (author_chance(author, 50)) {
     snprintf(text, size, "insert into %s (id, g, n) values (%s, %d, %s)%s", table,
-             as_id(author, t, number_near(author, near)), g, number(author, "2"), conflict);
+             value_of(author, t, number_near(author, near)), g, number(author, "2"), conflict);
   } else if (author_chance(author, 70)) {
     snprintf(text, size, "insert into %s (id, g, n) select %s, %d, %s from generate_series(%d, %d) as i%s", table,
-             as_id(author, t, "i"), g, number(author, "i"), from, 2 + roll(&author->dice, 4), conflict);
+             value_of(author, t, "i"), g, number(author, "i"), from, 2 + roll(&author->dice, 4), conflict);
   } else {
     /* of all its rows, a table without a key would soon have a million */
     int other = author_table(author);
@@ -169,7 +182,7 @@ static void write_shift(struct author *author, int t, char *set, size_t size) {
     snprintf(shifted, sizeof shifted, "-(%s)", id);
     break;
   }
-  snprintf(set, size, "id = %s%s", as_id(author, t, shifted), ONE_OF(author, "", "", ", g = 3 - g", ", n = g"));
+  snprintf(set, size, "id = %s%s", value_of(author, t, shifted), ONE_OF(author, "", "", ", g = 3 - g", ", n = g"));
 }
 
 static void write_update(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
@@ -182,10 +195,11 @@ static void write_update(struct author *author, const char *table, int t, const 
   }
   switch (roll(&author->dice, 10)) {
   case 1:
-    snprintf(set, sizeof set, "id = %s", as_id(author, t, number_near(author, as_number(author, t, "id"))));
+    snprintf(set, sizeof set, "id = %s", value_of(author, t, number_near(author, as_number(author, t, "id"))));
     break;
   case 2:
-    snprintf(set, sizeof set, "g = 3 - g");
+    snprintf(set, sizeof set, "g = %s",
+             author_has_nulls(author, t) ? ONE_OF(author, "null", "coalesce(3 - g, 1)", "nullif(g, 2)") : "3 - g");
     break;
   case 3:
     /* more than 100 kB is captured in another way */
@@ -223,6 +237,12 @@ static void write_update(struct author *author, const char *table, int t, const 
   case 2:
     snprintf(where, sizeof where, " where n %s %d", ONE_OF(author, "<", ">", "="), roll(&author->dice, 4));
     break;
+  case 4:
+    if (author_has_nulls(author, t)) {
+      snprintf(where, sizeof where, " where %s is null", ONE_OF(author, "id", "g", "r"));
+      break;
+    }
+    /* fall through */
   default:
     snprintf(where, sizeof where, " where id %s %s", ONE_OF(author, "=", "=", "<>", ">"),
              as_id(author, t, number_near(author, near)));
