@@ -39,6 +39,10 @@ enum away patience_judge(struct patience *patience, int64_t now) {
   return AWAY_TO_TELL;
 }
 
+bool patience_is_in_vain(bool was_connected, const struct error *error) {
+  return error->kind == FAILURE_USAGE || (error->kind == FAILURE_FATAL && !was_connected);
+}
+
 /* A source that was connected may just be restarting: a warning; otherwise an error. */
 bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
   systemd_status("waiting for the source: %s", error->message);

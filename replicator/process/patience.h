@@ -32,6 +32,9 @@ enum away patience_judge(struct patience *patience, int64_t now);
 /* Whether a failure of this text is to be told at this time; then it counts as told. */
 bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now);
 
+/* Whether waiting will not help. At the start, what the server refuses for good is told to who started the process. */
+bool patience_is_in_vain(bool was_connected, const struct error *error);
+
 /* The source is unavailable because of `error`; true when the wait is over, with an error that tells so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
 /* The source is available. */

@@ -264,7 +264,7 @@ static bool begin_instance(struct supervisor *supervisor, struct error *error) {
                     NULL, error);
 }
 
-/* Opens this thread's connection; see is_for_good(). */
+/* Opens this thread's connection. */
 static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
     return false;
@@ -481,12 +481,6 @@ static bool may_go_on(const struct supervisor *supervisor, const struct error *e
   return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
 }
 
-/* Whether it ends where the source cannot be used. At the start, what the server says for good is told to who started.
- */
-static bool is_for_good(const struct supervisor *supervisor, const struct error *error) {
-  return error->kind == FAILURE_USAGE || (error->kind == FAILURE_FATAL && !supervisor->was_connected);
-}
-
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool ready = false;
@@ -494,7 +488,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     monitor_heartbeat(supervisor->monitor, supervisor->source != NULL);
     systemd_alive();
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
-    if (!connected && is_for_good(supervisor, error))
+    if (!connected && patience_is_in_vain(supervisor->was_connected, error))
       return false;
     /* Started, for systemd: permanent errors have been reported by now, and an unreachable source is waited for. */
     if (!ready)
