@@ -58,6 +58,15 @@ const struct meter *metrics_first(void) {
   return meters;
 }
 
+void metrics_totals(unsigned long long *delivered, unsigned long long *refused) {
+  *delivered = 0;
+  *refused = 0;
+  for (const struct meter *meter = metrics_first(); meter != NULL; meter = meter->next) {
+    *delivered += atomic_load(&meter->delivered);
+    *refused += atomic_load(&meter->refused);
+  }
+}
+
 const struct table_meter *meter_tables(const struct meter *meter) {
   return atomic_load(&meter->tables);
 }

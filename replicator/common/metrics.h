@@ -50,6 +50,9 @@ struct table_meter *meter_of_table(struct meter *meter, const char *table);
 const struct meter *metrics_first(void);
 const struct table_meter *meter_tables(const struct meter *meter);
 
+/* How many changes this process has delivered, and had refused, for all targets together. */
+void metrics_totals(unsigned long long *delivered, unsigned long long *refused);
+
 /* From now on measures the delay of each change, which costs the source a little; called when metrics are first read.
  */
 void metrics_measure_delays(void);

@@ -321,8 +321,7 @@ static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
 
 /* What somebody should do something about, and would not know of. */
 static bool note_losses(struct supervisor *supervisor, struct error *error) {
-  struct loss loss;
-  while (loss_take(&loss))
+  for (struct loss loss; loss_take(&loss);)
     if (!source_run(supervisor->source, &QUERY_target_lost, VALUES(number(loss.target).text, loss.what, loss.helps),
                     NULL, error))
       return false;
@@ -546,17 +545,12 @@ static void say_goodbye(struct supervisor *supervisor) {
 
 /* The last line, for a process that has said what it is. The error itself is told by main(). */
 static void tell_end(const struct supervisor *supervisor, bool ok) {
-  unsigned long long delivered = 0;
-  unsigned long long refused = 0;
+  unsigned long long delivered, refused;
   if (!supervisor->was_connected)
     return;
-  for (const struct meter *meter = metrics_first(); meter != NULL; meter = meter->next) {
-    delivered += atomic_load(&meter->delivered);
-    refused += atomic_load(&meter->refused);
-  }
+  metrics_totals(&delivered, &refused);
   const char *why = !ok                                   ? "because it failed"
                     : !told_to_leave()                    ? "because nothing is pending"
-                    : told_to_leave_at_once()             ? "at once, because it was told to twice"
                     : atomic_load(&last_signal) == SIGINT ? "because of SIGINT"
                                                           : "because of SIGTERM";
   log_message(LOG_LEVEL_INFO, "rowrelay %s ends %s: %llu change%s delivered, %llu refused", ROWRELAY_VERSION, why,
