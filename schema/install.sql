@@ -259,6 +259,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/record_change.sql
 \ir ../triggers/record_key.sql
 \ir ../triggers/key_is_unaltered.sql
+\ir ../triggers/mark_left_out.sql
 \ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/system_column.sql

@@ -7274,6 +7274,21 @@ language sql stable as $$
     from pg_attribute a
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
 $$;
+-- Purpose:    marks in the log that a change of a key was left out; see rowrelay.nesting_statements()
+-- Parameters: capture id; key; hash that chooses the lane; image before, for documents that the row has left; null:
+--             there are none
+create or replace function rowrelay.mark_left_out(capture_id integer, key text, hash integer, old_row json)
+returns void
+language plpgsql as $$
+begin
+  if old_row is null then
+    perform rowrelay.log_change(capture_id, 'r', key, rowrelay.actor(), rowrelay.db_user(), null, null,
+                                '{"left_out":true}', null, 0);
+  else
+    perform rowrelay.add_change(capture_id, 'r', key, hash, old_row, null, null, '{"left_out":true}');
+  end if;
+end
+$$;
 -- Purpose:    the slow path of capture: captures a change by the present catalogs, as a new trigger function would. The
 --             generated triggers fall back to it when a column that they name was renamed, dropped or given another
 --             type, or when a row is too large for an image. It must not fail where the writer would not, so it records
@@ -7299,12 +7314,14 @@ declare
   old_is_null  boolean; -- in its key
   new_is_null  boolean;
   old_problem  text;    -- of a change of the old key
+  has_documents boolean;
   keeps_before boolean;
   has_key      boolean := true;
   rekeyed      boolean := false;
   is_gone      boolean := false;
   is_back      boolean := false;
   is_double    boolean := false;
+  is_told      boolean := false; -- see rowrelay.nesting_statements()
   id           bigint;
 begin
   begin
@@ -7313,7 +7330,8 @@ begin
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
     -- a row may have moved from one document to another
-    keeps_before := rowrelay.keeps_before(capture) or exists (select from rowrelay.present_sources(capture_id));
+    has_documents := exists (select from rowrelay.present_sources(capture_id));
+    keeps_before := rowrelay.keeps_before(capture) or has_documents;
     has_key := cardinality(rowrelay.live_key(capture)) > 0;
     if exists (select from rowrelay.image_columns(capture) as i
                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
@@ -7323,6 +7341,7 @@ begin
     select k.* into old_key, old_hash, new_key, new_hash, old_is_null, new_is_null, old_key_row
       from rowrelay.row_keys(capture, before_row, after_row) as k;
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
+    is_told := not (rowrelay.key_is_unique(capture) and capture.key_is_exact) or rowrelay.can_change_lane(capture);
     -- as the trigger function does: see rowrelay.can_change_lane()
     if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
       -- a key with only another spelling is the same row, so the row moves too
@@ -7387,9 +7406,10 @@ begin
                                   null, old_problem, case when keeps_before then caveat end);
     end if;
     if is_back then
-      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null,
-                                  '{"left_out":true}', null, 0);
-      perform rowrelay.record_state(capture_id, old_key, old_hash);
+      perform rowrelay.mark_left_out(capture_id, old_key, old_hash, case when has_documents then old_row end);
+      if is_told then
+        perform rowrelay.record_state(capture_id, old_key, old_hash);
+      end if;
     end if;
     if operation = 'DELETE' then
       return;
@@ -7397,9 +7417,11 @@ begin
     operation := 'INSERT';
   end if;
   if is_gone then
-    -- rare enough to log everything: documents that the row has left, another lane
-    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null, null, '{"left_out":true}');
-    perform rowrelay.record_state(capture_id, new_key, new_hash);
+    if rowrelay.can_change_lane(capture) then
+      perform rowrelay.record_state(capture_id, new_key, null); -- nobody knows in which lanes it was
+    end if;
+    perform rowrelay.mark_left_out(capture_id, new_key, new_hash,
+                                   case when has_documents and operation <> 'INSERT' then old_row end);
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
                                 new_hash, null, null, rowrelay.shared_key());
