@@ -21,6 +21,7 @@
 #include "machine.h"
 #include "proxy.h"
 #include "receiver.h"
+#include "restore.h"
 #include "stage.h"
 #include "target.h"
 #include "workload.h"
@@ -105,7 +106,7 @@ static void reap(struct run *run) {
   }
   for (int i = 0; i < RELAYS; i++)
     if (atomic_load(&run->stage.shared->relays[i]) == 0 && now() >= run->start_again[i] &&
-        !(i == RELAY_OF_X && atomic_load(&run->stage.shared->renewing)))
+        !atomic_load(&run->stage.shared->resting) && !(i == RELAY_OF_X && atomic_load(&run->stage.shared->renewing)))
       start_relay(run, i);
 }
 
@@ -160,6 +161,8 @@ static void make_peace(struct run *run) {
   atomic_store(&run->stage.shared->restarting, 0); /* whoever was at it has ended */
   atomic_store(&run->stage.shared->healthy, true);
   machine_heal(&run->stage);
+  if (atomic_load(&run->stage.shared->resting))
+    restore_give_up(&run->stage);
   atomic_store(&run->stage.shared->renewing, false);
   signal_relays(run, SIGCONT);
 }

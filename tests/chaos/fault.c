@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "restore.h"
 #include "target.h"
 #include "workload.h"
 
@@ -197,6 +198,10 @@ static void roll_over(struct fault_scene *s) {
     signal_relay(s, i, SIGTERM);
     pause_between(s, 0.1, 1);
   }
+}
+
+static void dump_and_restore(struct fault_scene *s) {
+  restore_from_dump(s->stage);
 }
 
 /* ---- people with psql -------------------------------------------------------------------------------------------- */
@@ -451,6 +456,7 @@ static const struct fault {
     {"fill_disk", fill_disk, 4, true},
     {"jump_clock", jump_clock, 6, true},
     {"roll_over", roll_over, 2, true},
+    {"dump_and_restore", dump_and_restore, 1, true},
     {"cancel_functions", cancel_functions, 4, true},
     {"kill_stream", kill_stream, 4, true},
 };
