@@ -66,8 +66,11 @@ begin
       old_hash := null;
       new_hash := null;
     end if;
-    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at, after_row);
-    is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
+    -- A row with null in its key is not found by that, and each of its changes is listed.
+    is_gone := is_at is not null and operation <> 'DELETE' and new_is_null is not true
+               and rowrelay.is_superseded(relation, is_at, after_row);
+    is_back := has_key and (operation = 'DELETE' or rekeyed) and old_is_null is not true
+               and rowrelay.is_present(capture_id, old_key);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
       is_double := rowrelay.rows_with_key(capture_id, new_key) > 1;
     end if;
