@@ -397,7 +397,9 @@ static bool is_mirrored(struct retold *retold, char *problem) {
       "select regexp_replace(rowrelay.full_name((l.capture).relation), '_renamed$', ''), m.names, (select "
       "string_agg(r, E'\\n' "
       "order by r collate \"C\") from replay.rows(l.capture, m.shown, replay.condition(l.capture)) as r) "
-      "from replay.live l, replay.mirrored(l.capture) as m where (l.capture).id not in "
+      "from replay.live l, replay.mirrored(l.capture) as m where exists (select from rowrelay.route r "
+      "join rowrelay.target t on t.id = r.target where t.name = 'w' and r.capture = (l.capture).id) and (l.capture).id "
+      "not in "
       "(select capture from replay.doubled union all select capture from replay.unmirrored) order by (l.capture).id");
   cr_assert_eq(PQresultStatus(tables), PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
   bool same = true;
@@ -499,6 +501,10 @@ static bool is_answered(PGconn *session, const char *question, char *answer) {
  */
 static bool alters_well(PGconn *session, const char *statement, char *problem) {
   char nothing[PROBLEM];
+  /* An old snapshot has no rows of a table that was truncated since, and nothing of that in the log. */
+  if (PQtransactionStatus(session) == PQTRANS_INTRANS &&
+      strcmp(ask(session, "show transaction_isolation"), "read committed") != 0)
+    return true;
   if (!is_answered(session, "select replay.before_alteration()", problem)) {
     problem[0] = '\0';
     return true;
