@@ -185,8 +185,9 @@ static bool is_settled(const struct found *found) {
   return found->equal && found->here_count == found->there_count;
 }
 
+/* Of a suspect. */
 static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source,
-                       const struct found *found, struct error *error) {
+                       const struct found *found, const char *suspect, struct error *error) {
   int row = (found->equal ? found->row : found->different) - 1;
   const char *here = result_text(source, row, COLUMN_STATE);
   const char *names[MOST_COLUMNS];
@@ -194,10 +195,14 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
       .kind = found->there == NULL ? DIFFERENCE_MISSING
               : here == NULL       ? DIFFERENCE_EXTRA
                                    : DIFFERENCE_DIFFERENT,
-      .key = PQgetvalue(source, row, COLUMN_KEY),
+      .key = result_text(source, row, COLUMN_KEY),
       .columns = names,
       .reason = result_text(source, row, COLUMN_REFUSED),
   };
+  if (difference.key == NULL) {
+    difference.key = suspect;
+    difference.has_null = true;
+  }
   if (found->equal) {
     bool fewer = found->there_count < found->here_count;
     difference.kind = fewer ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA;
@@ -207,7 +212,8 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
   }
   report_difference(decider->report, &difference);
   /* Of rows with the same key a target can hold no more than one, however often they are queued. */
-  return !decider->repair || found->here_count > 1 || keys_add(&decider->repairs, difference.key, error);
+  return !decider->repair || difference.has_null || found->here_count > 1 ||
+         keys_add(&decider->repairs, difference.key, error);
 }
 
 static void read_rows(struct found *found, const PGresult *source, const PGresult *target) {
@@ -243,7 +249,7 @@ static bool decide_rows(struct decider *decider, const struct plan *plan, struct
     bool settled = is_settled(&found[i]);
     lookup->changed[i] = (lookup->changed[i] || found[i].changed) && !settled;
     if (found[i].row > 0 && !settled && !lookup->changed[i])
-      ok = report_row(decider, plan, lookup->here, &found[i], error);
+      ok = report_row(decider, plan, lookup->here, &found[i], decider->suspects.texts[i], error);
   }
   free(found);
   return ok;

@@ -102,6 +102,8 @@ static void print_difference(const struct report *report, const struct differenc
     fputs(i == 0 ? " in " : ", ", stdout);
     escape_print(difference->columns[i]);
   }
+  if (difference->has_null)
+    fputs("; no target gets a row with null in its key", stdout);
   if (difference->reason != NULL) {
     fputs("; a change of it was refused: ", stdout);
     escape_print(difference->reason);

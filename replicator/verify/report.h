@@ -19,6 +19,7 @@ struct difference {
   size_t column_count;
   int64_t copies;     /* of equal rows, in a table without a key; else 0 */
   const char *reason; /* the target's message if it has refused a change of the row; else NULL */
+  bool has_null;      /* in its key: such a row is never sent */
 };
 
 struct report {

@@ -42,7 +42,13 @@ select json_build_object(
          'target', c.target,
          'relation', rowrelay.full_name(c.relation),
          'filter', c.condition,
-         'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
+         -- a key with null in it is not in the log
+         'key_text', format(coalesce((select 'case when num_nulls('
+                                             || string_agg(format('wanted.%I', replace(a.attname, '%', '%%')), ', ')
+                                             || ') = 0 then %s end'
+                                        from attribute a where a.key_position is not null
+                                      having not bool_and(a.attnotnull)), '%s'),
+                            rowrelay.key_expression(c.relation, c.live_key, 'wanted')),
          'row_hash', case when rowrelay.has_domain_parts(c.relation, c.live_key) then 'f.row_hash' -- not to be had
                           when c.key_is_exact
                           then format('rowrelay.text_hash(%s)',

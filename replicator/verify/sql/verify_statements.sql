@@ -13,7 +13,8 @@
 --   lookup    $1 JSON array of keys (of hashes without a key); at the source also $2 an id, $3 a snapshot, $4 JSON
 --             array of keys. Gives for each: its number (the hash); a text for each column, or how many there are; at
 --             the source also the key as the log has it (the row), whether its key is in $4 or has a change after $2
---             that $3 does not see, and the target's message if it has refused a change
+--             that $3 does not see, and the target's message if it has refused a change. A key with null in it has none
+--             in the log.
 -- Parameters of this query:
 --   $1 plan by verify_target.sql
 --   $2 a text that stands between columns, and with ! for null: nobody may know it, or rows could be made to look alike
@@ -77,7 +78,7 @@ with plan as (
          case when checked.is_checked then format('concat(new.%I)', k.name)
               when base.oid = a.atttypid then format('new.%I', k.name)
               else format('(new.%I)::%s', k.name, format_type(base.oid, -1)) end as value,
-         checked.is_checked,
+         checked.is_checked, a.attnotnull,
          -- not every type's own = is where everybody finds it
          coalesce((select format('operator(%I.%s)', n.nspname, o.oprname)
                      from pg_opclass oc
@@ -122,7 +123,9 @@ with plan as (
 ), key as (
   select format('json_build_array(%s)::text', string_agg(k.text, ', ' order by k.position)) as parts,
          string_agg(k.wanted, ', ' order by k.position) as wanted,
-         string_agg(format(case when k.is_checked then '%s %s concat(wanted.%I)' else '%s %s wanted.%I' end, k.value,
+         string_agg(format(case when k.is_checked then '%s %s concat(wanted.%I)'
+                                when k.attnotnull then '%s %s wanted.%I'
+                                else '(%1$s %2$s wanted.%3$I or %1$s is null and wanted.%3$I is null)' end, k.value,
                            k.equals, k.name), ' and ' order by k.position) as matches
     from key_column k
   having count(*) > 0
