@@ -304,9 +304,31 @@ static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connectio
   return mirror->delete_where != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
+static bool prepare_change(struct mirror *mirror, const struct preparation *preparation, size_t index,
+                           struct error *error) {
+  const struct change *change = preparation->push->changes[index];
+  if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
+    return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
+  if (change_is_keyless(change) && change->operation == OPERATION_UPDATE && change->old_row == NULL)
+    return error_set(error, FAILURE_REFUSED, "the change was captured %s, and has no image of the row before it",
+                     change->key == NULL ? "without a key" : "when the table had a key");
+  mirror->prepared[index] = find_shape(mirror, change);
+  if (mirror->prepared[index] == NULL) {
+    if (!add_shape(mirror, preparation, change, error))
+      return error->kind == FAILURE_TABLE || error->kind == FAILURE_FATAL
+                 ? push_hold(preparation->push, change->capture, error)
+                 : false;
+    mirror->prepared[index] = mirror->shapes[mirror->count - 1];
+  }
+  return change->operation != OPERATION_TRUNCATE || change->new_row == NULL ||
+         prepare_delete_where(mirror, preparation->connection, change, error);
+}
+
 bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct push *push,
                     struct error *error) {
   struct preparation preparation = {.connection = connection, .in_transaction = in_transaction, .push = push};
+  bool any_refused = false;
+  struct error why;
   if (push->count > mirror->prepared_capacity) {
     struct shape **grown = realloc(mirror->prepared, push->count * sizeof *grown);
     if (grown == NULL)
@@ -315,24 +337,18 @@ bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_tr
     mirror->prepared_capacity = push->count;
   }
   for (size_t i = 0; i < push->count; i++) {
-    const struct change *change = push->changes[i];
-    if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
-      return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
-    if (change_is_keyless(change) && change->operation == OPERATION_UPDATE && change->old_row == NULL)
-      return error_set(error, FAILURE_REFUSED, "the change was captured %s, and has no image of the row before it",
-                       change->key == NULL ? "without a key" : "when the table had a key");
-    mirror->prepared[i] = find_shape(mirror, change);
-    if (mirror->prepared[i] == NULL) {
-      if (!add_shape(mirror, &preparation, change, error))
-        return error->kind == FAILURE_TABLE || error->kind == FAILURE_FATAL ? push_hold(push, change->capture, error)
-                                                                            : false;
-      mirror->prepared[i] = mirror->shapes[mirror->count - 1];
-    }
-    if (change->operation == OPERATION_TRUNCATE && change->new_row != NULL &&
-        !prepare_delete_where(mirror, connection, change, error))
+    if (prepare_change(mirror, &preparation, i, error))
+      continue;
+    /* What is not the server's word is known of this change alone: the others need not be tried in parts. */
+    if (error->kind != FAILURE_REFUSED || error->sqlstate[0] != '\0')
       return false;
+    verdict_refuse(&push->verdicts[i], error);
+    any_refused = true;
+    why = *error;
   }
-  return true;
+  if (any_refused)
+    *error = why;
+  return !any_refused;
 }
 
 /* ---- pushing --------------------------------------------------------------------------------------------------- */

@@ -234,6 +234,25 @@ static int64_t differences(struct fixture *f) {
   return count;
 }
 
+/* What the target cannot take of it is known before anything is sent. */
+Test(transactions, what_is_left_of_one_arrives_at_once_where_one_of_its_rows_is_refused) {
+  struct fixture f;
+  begin(&f, "whole_rest", "mirror");
+  sql(f.at_source, "insert into account select n, 0 from generate_series(1, 9) as n; insert into entry values (0, 0)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "alter table entry add extra int");
+  sql(f.at_source, "begin; update account set n = 1 where id < 3; insert into entry values (1, 1, 1), (2, 2, 2);"
+                   "update account set n = 2 where id between 3 and 4; update entry set n = 5 where id = 1;"
+                   "update account set n = 3 where id > 4; commit");
+  sql(f.at_source, "alter table entry drop extra, add later int; insert into entry values (3, 3)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key || state, ' ' order by change_id) from rowrelay.errors"),
+                   "1error 2error 1error");
+  cr_assert_str_eq(ask(f.at_target, "select concat(count(*), ' ', count(distinct xmin::text)) from account"), "9 1");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from entry"), "0 3");
+  fixture_end(&f);
+}
+
 Test(transactions, none_is_divided_while_a_row_of_another_is_tried_again) {
   struct fixture f;
   begin(&f, "whole_behind", "mirror");
