@@ -385,7 +385,8 @@ static void dump_source(const struct stage *stage) {
   FILE *given_up = stage_file(stage, "given-up", "w");
   dump(source, given_up,
        "select e.target, replace(e.relation::text, 'work.', ''), case when e.op = 'truncate' then '-' else "
-       "coalesce(e.key, e.new_row ->> 'k', e.old_row ->> 'k') end, e.change_id from rowrelay.errors e order by 1, 4");
+       "coalesce(e.key, e.new_row ->> 'k', e.old_row ->> 'k') end, e.change_id from rowrelay.errors e "
+       "union select d.target, d.tab, d.k, d.id from work.doubtful d order by 1, 4");
   fclose(given_up);
   PQfinish(source);
 }

@@ -6,6 +6,9 @@ create schema work;
 
 create table work.counter (tab text, k text, n bigint not null default 0, primary key (tab, k));
 
+-- what may have come twice, because the source was restored from a dump: see restore.c
+create table work.doubtful (target text, tab text, k text, id bigint);
+
 -- op: i(nsert), u(pdate), d(elete), t(runcate); mark: the n that an image of the change shows: the old row's for d;
 -- optional: the row was written again by a trigger before the statement had ended, so nobody need ever see it
 create table work.truth (
