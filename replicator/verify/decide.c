@@ -171,8 +171,9 @@ struct lookup {
 
 /* What is known of one of the rows that are looked up. Rows of replies count from 1 on; 0 is none. */
 struct found {
-  const char *there;  /* the target's row; NULL: it has none */
-  int64_t here_count; /* how many rows have that key */
+  const char *suspect; /* its key */
+  const char *there;   /* the target's row; NULL: it has none */
+  int64_t here_count;  /* how many rows have that key */
   int64_t there_count;
   int row;       /* of the source's reply */
   int different; /* the same, one that is not like the target's */
@@ -185,9 +186,8 @@ static bool is_settled(const struct found *found) {
   return found->equal && found->here_count == found->there_count;
 }
 
-/* Of a suspect. */
 static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source,
-                       const struct found *found, const char *suspect, struct error *error) {
+                       const struct found *found, struct error *error) {
   int row = (found->equal ? found->row : found->different) - 1;
   const char *here = result_text(source, row, COLUMN_STATE);
   const char *names[MOST_COLUMNS];
@@ -200,7 +200,7 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
       .reason = result_text(source, row, COLUMN_REFUSED),
   };
   if (difference.key == NULL) {
-    difference.key = suspect;
+    difference.key = found->suspect;
     difference.has_null = true;
   }
   if (found->equal) {
@@ -246,10 +246,11 @@ static bool decide_rows(struct decider *decider, const struct plan *plan, struct
   bool ok = true;
   read_rows(found, lookup->here, lookup->there);
   for (size_t i = 0; ok && i < lookup->count; i++) {
+    found[i].suspect = decider->suspects.texts[i];
     bool settled = is_settled(&found[i]);
     lookup->changed[i] = (lookup->changed[i] || found[i].changed) && !settled;
     if (found[i].row > 0 && !settled && !lookup->changed[i])
-      ok = report_row(decider, plan, lookup->here, &found[i], decider->suspects.texts[i], error);
+      ok = report_row(decider, plan, lookup->here, &found[i], error);
   }
   free(found);
   return ok;
