@@ -18253,8 +18253,8 @@ declare
     "rowrelay_reader": [
       "changes_in_transaction", "changes_since", "check_undone", "day_bounds", "delivery_of", "durable_snapshot",
       "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes",
-      "search_range", "sees_log", "timeline", "undo", "undo_apply", "undo_changes", "undo_obstacle",
-      "undo_transaction"],
+      "search_range", "sees_log", "tell_not_undone", "timeline", "undo", "undo_apply", "undo_changes",
+      "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
