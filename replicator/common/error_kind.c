@@ -5,7 +5,7 @@
 
 #include "common/text.h"
 
-#define PLACEHOLDER "\xe2\x80\xa6" /* … */
+#define PLACEHOLDER "..." /* which any database can store */
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define HEXADECIMAL DIGITS "abcdefABCDEF-"

@@ -15,7 +15,7 @@
 /* Room for a kind. Bytes. */
 #define ERROR_KIND_SIZE (sizeof(((struct error *)NULL)->message) + 16)
 
-/* Writes the message with "…" for each value, and the SQLSTATE behind it; the message alone where it has no value. */
+/* Writes the message with "..." for each value, and the SQLSTATE behind it; the message alone where it has no value. */
 void error_kind(const struct error *error, char *kind, size_t size);
 
 #endif

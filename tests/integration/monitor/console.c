@@ -434,7 +434,7 @@ Test(console, a_group_is_skipped_after_a_question_that_says_how_many) {
   end();
 }
 
-#define KIND "no such name: \xe2\x80\xa6 (P0001)"
+#define KIND "no such name: ... (P0001)"
 
 Test(console, errors_that_differ_in_values_alone_are_one_group) {
   begin("console_kind", true);
