@@ -18,10 +18,12 @@ Test(error_kind, values_are_left_out_and_the_state_is_added) {
   check("22P02", "invalid input syntax for type integer: \"x7\"", "invalid input syntax for type integer: ... (22P02)");
   check("22P02", "invalid input syntax for type integer: \"a \"quoted\" one\"",
         "invalid input syntax for type integer: ... (22P02)");
-  check("22P02", "ungültige Eingabesyntax für Typ integer: »x7«", "ungültige Eingabesyntax für Typ integer: ... (22P02)");
+  check("22P02", "ungültige Eingabesyntax für Typ integer: »x7«",
+        "ungültige Eingabesyntax für Typ integer: ... (22P02)");
   check("22003", "value \"99999999999\" is out of range for type integer",
         "value \"...\" is out of range for type integer (22003)");
-  check("22008", "date/time field value out of range: \"2020-13-01\"", "date/time field value out of range: ... (22008)");
+  check("22008", "date/time field value out of range: \"2020-13-01\"",
+        "date/time field value out of range: ... (22008)");
   check("22021", "invalid byte sequence for encoding \"UTF8\": 0xc3 0x28",
         "invalid byte sequence for encoding \"UTF8\": ... ... (22021)");
   check("P0001", "order 42 of -1.5 since 2026-01-02 10:11:12.5+01 is closed.",
