@@ -38,7 +38,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lane_target.sql
 \ir functions/queue/lane_position.sql
 \ir functions/queue/waiting_lane.sql
-\ir functions/queue/last_lane_beside.sql
 \ir functions/target/add_lanes.sql
 \ir functions/target/try_lock_configuration.sql
 \ir functions/target/lock_configuration.sql
@@ -150,7 +149,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/retention/restore_end.sql
 \ir functions/maintenance/maintain_is_due.sql
 \ir functions/maintenance/bound_log_since.sql
-\ir functions/maintenance/delete_left_over.sql
 \ir functions/maintenance/maintain.sql
 \ir functions/maintenance/maintain_when_due.sql
 \ir ../triggers/attribute_names.sql

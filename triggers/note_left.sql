@@ -1,17 +1,24 @@
 -- Purpose:    notes keys of a table that is about to be truncated which rows of its parent or of other inheritance
---             children have, too: these rows are left, though the keys are captured as deleted. See record_left().
+--             children have, too: these rows are left, though the keys are captured as deleted. See record_left(). The
+--             truncate holds the strongest lock on its table, so nobody is waited for who may wait for it, such as a
+--             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
 -- Parameters: capture; the table
 create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
-language plpgsql as $$
+language plpgsql set lock_timeout = '100ms' as $$
 declare
   keys text[];
 begin
   if cardinality(rowrelay.live_key(capture)) > 0 and rowrelay.has_children(capture.relation) then
-    execute format('select array_agg(distinct %s) from only %s as old '
-                   ' where exists (select from %s as t where %s and t.tableoid <> %s)',
-                   rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
-                   capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
-       into keys;
+    begin
+      execute format('select array_agg(distinct %s) from only %s as old '
+                     ' where exists (select from %s as t where %s and t.tableoid <> %s)',
+                     rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
+                     capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
+         into keys;
+      raise exception 'gives up the locks of the other tables'; -- which would last as long as the transaction
+    exception when raise_exception or lock_not_available or deadlock_detected then
+      null;
+    end;
     perform set_config('rowrelay.left_' || relation::oid, keys::text, true);
   end if;
 end

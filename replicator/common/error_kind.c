@@ -89,7 +89,13 @@ void error_kind(const struct error *error, char *kind, size_t size) {
       at += value;
       has_values = true;
     } else {
-      kind[length++] = *at++;
+      size_t bytes = text_length(at, strlen(at));
+      bytes = bytes > 0 ? bytes : 1;
+      if (length + bytes >= size)
+        break; /* never within a character */
+      memcpy(kind + length, at, bytes);
+      length += bytes;
+      at += bytes;
     }
   }
   kind[length] = '\0';

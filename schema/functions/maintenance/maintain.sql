@@ -11,6 +11,7 @@ declare
   n        bigint;
   newcomers regclass[];
   capture  rowrelay.capture;
+  dropped  integer;
   problems text[] := '{}';
   lacking  record;
   busy     integer[] := '{}';
@@ -144,7 +145,20 @@ begin
   end;
 
   begin
-    perform rowrelay.delete_left_over();
+    -- what a writer added, or a process released, while the target was being dropped; a transaction may be open, or
+    -- prepared, for any time
+    for dropped in select t.id from rowrelay.target t where t.dropped_at is not null loop
+      delete from rowrelay.queue q
+       where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                  where u.lane between rowrelay.lane_number(dropped, -1)
+                                    and rowrelay.lane_number(dropped, 1023)
+                                  limit 10000 for update skip locked));
+    end loop;
+    -- what a writer added while the copy of its table was cancelled; in one statement, because it may begin anew
+    delete from rowrelay.queue q
+     using rowrelay.backfill b
+     where b.state = 'cancelled'
+       and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
     problems := problems || format('leftover rows of the queue could not be deleted: %s', sqlerrm);
   end;

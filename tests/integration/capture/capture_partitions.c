@@ -413,6 +413,23 @@ Test(capture_partitions, a_key_that_rows_share_is_listed_as_long_as_they_do) {
   fixture_end(&f);
 }
 
+Test(capture_partitions, truncates_of_siblings_do_not_wait_for_each_other) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_siblings",
+                 "create table p (id int primary key); create table c (primary key (id)) inherits (p);"
+                 "create table d (primary key (id)) inherits (p)");
+  mirrored_capture(&f, "p");
+  sql(f.at_source, "insert into c values (1), (2); insert into d values (3)");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(other, "begin; truncate c");
+  sql(f.at_source, "set statement_timeout to '10s'; truncate d");
+  sql(other, "commit");
+  PQfinish(other);
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from p"), "0");
+  fixture_end(&f);
+}
+
 /* What comes later decides, however it spells the key. */
 Test(capture_partitions, a_key_that_rows_spell_differently_is_listed_as_long_as_the_mirror_lacks_it) {
   struct fixture f;

@@ -1252,13 +1252,6 @@ create or replace function rowrelay.waiting_lane(backfill integer, lane integer)
 language sql immutable as $$
   select rowrelay.lane_number(0, lane) - 2048 * (backfill + 1)
 $$;
--- Purpose:    returns the last lane of the target, or of the waiting room, to which a lane belongs; see
---             rowrelay.lane_number() and rowrelay.waiting_lane()
--- Parameters: number of a lane
-create or replace function rowrelay.last_lane_beside(lane integer) returns integer
-language sql immutable as $$
-  select case when lane < 0 then lane | 2047 else lane | 4095 end
-$$;
 -- Purpose:    creates the rows of a target's lanes, which a worker locks while it works on a lane, and removes those
 --             beyond its number of lanes: when it is added, and when that number changes, which happens only while
 --             nothing is queued
@@ -4534,40 +4527,6 @@ begin
   update rowrelay.capture c set log_since = this_moment where c.log_since > latest;
 end
 $$;
--- Purpose:    deletes rows of the queue from which nobody delivers any more: what a writer added, or a process
---             released, while a target was being dropped or the copy of a table was cancelled. A transaction may
---             have begun any time before, so all of the queue is looked through: one look into its index for each
---             target and each copy that has rows there.
-create or replace function rowrelay.delete_left_over() returns void
-language plpgsql as $$
-declare
-  dead record;
-begin
-  for dead in
-    with recursive present(first_lane, last_lane) as (
-      (select q.lane, rowrelay.last_lane_beside(q.lane) from rowrelay.queue q order by q.lane limit 1)
-      union all
-      select n.lane, rowrelay.last_lane_beside(n.lane)
-        from present p
-        cross join lateral (select q.lane from rowrelay.queue q where q.lane > p.last_lane order by q.lane limit 1) as n
-    )
-    select p.first_lane, p.last_lane
-      from present p
-     where case when p.first_lane < 0
-                then not exists (select from rowrelay.backfill b
-                                  where b.state <> 'cancelled'
-                                    and p.first_lane between rowrelay.waiting_lane(b.id, -1)
-                                                         and rowrelay.waiting_lane(b.id, 1023))
-                else not exists (select from rowrelay.target t
-                                  where t.id = rowrelay.lane_target(p.first_lane) and t.dropped_at is null) end
-  loop
-    delete from rowrelay.queue q
-     where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                                where u.lane between dead.first_lane and dead.last_lane
-                                limit 10000 for update skip locked));
-  end loop;
-end
-$$;
 -- Purpose:    regular maintenance, at once; a run that is under way is waited for. Running processes call
 --             rowrelay.maintain_when_due(). A task that fails does not stop the others. What changes captures or the
 --             queue is left to the next run while a transaction changes captures or targets.
@@ -4581,6 +4540,7 @@ declare
   n        bigint;
   newcomers regclass[];
   capture  rowrelay.capture;
+  dropped  integer;
   problems text[] := '{}';
   lacking  record;
   busy     integer[] := '{}';
@@ -4714,7 +4674,20 @@ begin
   end;
 
   begin
-    perform rowrelay.delete_left_over();
+    -- what a writer added, or a process released, while the target was being dropped; a transaction may be open, or
+    -- prepared, for any time
+    for dropped in select t.id from rowrelay.target t where t.dropped_at is not null loop
+      delete from rowrelay.queue q
+       where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                  where u.lane between rowrelay.lane_number(dropped, -1)
+                                    and rowrelay.lane_number(dropped, 1023)
+                                  limit 10000 for update skip locked));
+    end loop;
+    -- what a writer added while the copy of its table was cancelled; in one statement, because it may begin anew
+    delete from rowrelay.queue q
+     using rowrelay.backfill b
+     where b.state = 'cancelled'
+       and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
     problems := problems || format('leftover rows of the queue could not be deleted: %s', sqlerrm);
   end;
@@ -9409,19 +9382,26 @@ begin
 end
 $$;
 -- Purpose:    notes keys of a table that is about to be truncated which rows of its parent or of other inheritance
---             children have, too: these rows are left, though the keys are captured as deleted. See record_left().
+--             children have, too: these rows are left, though the keys are captured as deleted. See record_left(). The
+--             truncate holds the strongest lock on its table, so nobody is waited for who may wait for it, such as a
+--             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
 -- Parameters: capture; the table
 create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
-language plpgsql as $$
+language plpgsql set lock_timeout = '100ms' as $$
 declare
   keys text[];
 begin
   if cardinality(rowrelay.live_key(capture)) > 0 and rowrelay.has_children(capture.relation) then
-    execute format('select array_agg(distinct %s) from only %s as old '
-                   ' where exists (select from %s as t where %s and t.tableoid <> %s)',
-                   rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
-                   capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
-       into keys;
+    begin
+      execute format('select array_agg(distinct %s) from only %s as old '
+                     ' where exists (select from %s as t where %s and t.tableoid <> %s)',
+                     rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
+                     capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
+         into keys;
+      raise exception 'gives up the locks of the other tables'; -- which would last as long as the transaction
+    exception when raise_exception or lock_not_available or deadlock_detected then
+      null;
+    end;
     perform set_config('rowrelay.left_' || relation::oid, keys::text, true);
   end if;
 end
@@ -9429,7 +9409,7 @@ $$;
 -- Purpose:    logs the rows whose keys note_left() has noted, as they are after the truncate
 -- Parameters: capture id; the truncated table
 create or replace function rowrelay.record_left(capture_id integer, relation regclass) returns void
-language plpgsql as $$
+language plpgsql set lock_timeout = '100ms' as $$
 declare
   noted constant text := 'rowrelay.left_' || relation::oid;
 begin

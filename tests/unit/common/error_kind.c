@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/error_kind.h"
+#include "common/text.h"
 
 static void check(const char *sqlstate, const char *message, const char *expected) {
   struct error error = {.kind = FAILURE_REFUSED};
@@ -60,4 +61,23 @@ Test(error_kind, a_kind_has_room_for_each_message) {
     error.message[i] = i % 2 == 0 ? '7' : ' ';
   error_kind(&error, kind, sizeof kind);
   cr_expect(strlen(kind) < sizeof kind);
+}
+
+/* Placeholders may be longer than values. */
+Test(error_kind, is_never_cut_within_a_character) {
+  struct error error = {.kind = FAILURE_REFUSED};
+  char kind[ERROR_KIND_SIZE];
+  char clean[ERROR_KIND_SIZE];
+  for (size_t shift = 0; shift < 4; shift++) {
+    size_t length = 0;
+    while (length < shift)
+      error.message[length++] = 'x';
+    for (; length + 4 < sizeof error.message; length += 4)
+      memcpy(error.message + length, "7 \u00fc", 4);
+    error.message[length] = '\0';
+    error_kind(&error, kind, sizeof kind);
+    memcpy(clean, kind, sizeof clean);
+    text_sanitize(clean, false);
+    cr_expect_str_eq(clean, kind);
+  }
 }
