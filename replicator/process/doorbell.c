@@ -9,9 +9,10 @@
 #include "source/horizon.h"
 
 /* Milliseconds. */
-#define ARM_INTERVAL 20L /* between being woken and arming again */
-#define AWAKE_STEP 3L    /* between polls until then */
-#define FIRST_STEP 2     /* between polls while a writer may not have seen it armed, growing to */
+#define LEAST_INTERVAL 2L /* between being woken and arming again, growing to */
+#define LARGEST_INTERVAL 500L
+#define AWAKE_STEP 3L /* between polls until then */
+#define FIRST_STEP 2  /* between polls while a writer may not have seen it armed, growing to */
 #define LONGEST_STEP 250
 #define POLL_STEP 25    /* between polls where writers cannot ring */
 #define SLEEP_STEP 1000 /* between checks that the bell is still armed */
@@ -19,7 +20,7 @@
 #define SPARE_CHANGES 1000
 
 void doorbell_init(struct doorbell *doorbell) {
-  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE, .processes = 1};
+  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE, .processes = 1, .interval = LEAST_INTERVAL};
 }
 
 void doorbell_release(struct doorbell *doorbell) {
@@ -38,11 +39,28 @@ bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct er
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
 
+/*
+ * All who are just writing ring when it is armed, and NOTIFY lets one of them commit after the other. So where it rings
+ * as soon as it is armed, it is armed less and less often: the process finds new changes by looking, as often as it
+ * did.
+ */
+static void choose_interval(struct doorbell *doorbell, int64_t rang_after) {
+  bool is_busy = rang_after < doorbell->interval;
+  doorbell->interval = is_busy ? doorbell->interval * 2 : doorbell->interval / 2;
+  if (doorbell->interval < LEAST_INTERVAL)
+    doorbell->interval = LEAST_INTERVAL;
+  if (doorbell->interval > LARGEST_INTERVAL)
+    doorbell->interval = LARGEST_INTERVAL;
+}
+
 bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error) {
+  int64_t now = clock_now();
   bool armed = doorbell->state != DOORBELL_AWAKE;
+  if (armed)
+    choose_interval(doorbell, now - doorbell->armed_at);
   doorbell->state = DOORBELL_AWAKE;
   doorbell->next_step = 0;
-  doorbell->may_arm = clock_now() + ARM_INTERVAL * doorbell->processes;
+  doorbell->may_arm = now + doorbell->interval * doorbell->processes;
   return !armed || source_run(source, &QUERY_doorbell_disarm, VALUES(number(doorbell->value).text), NULL, error);
 }
 
@@ -57,6 +75,7 @@ static bool arm(struct doorbell *doorbell, struct source *source, struct error *
   if (!horizon_mark(source, &doorbell->writers, error))
     return false;
   doorbell->state = DOORBELL_ARMED;
+  doorbell->armed_at = clock_now();
   doorbell->step = FIRST_STEP;
   return true;
 }

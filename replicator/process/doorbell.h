@@ -9,7 +9,8 @@
  *   3. poll for work, again and again, until all of them have ended;
  *   4. poll once more, and sleep until it rings.
  *
- * A process that is woken disarms it. Under load none sleeps, so no writer notifies. A bell rings only for some
+ * A process that is woken disarms it. Under load none sleeps, and where others write much, one that has nothing to do
+ * looks now and then, and seldom arms it; so hardly any writer notifies. A bell rings only for some
  * thousand changes after it was armed, so one that a dead process left armed falls silent by itself; and a sleeping
  * process checks now and then that it is still armed, because another may have disarmed it just when it was armed.
  * Workers also poll once a second, in case a proxy does not pass notifications on.
@@ -29,8 +30,10 @@ struct doorbell {
   int processes; /* of all: the more, the less often each of them polls while it is awake */
   bool can_ring; /* the server's writers ring when it is armed */
   enum { DOORBELL_AWAKE, DOORBELL_ARMED, DOORBELL_ASLEEP } state;
-  int64_t value;     /* the last change id for which it rings */
-  int64_t may_arm;   /* not before then; times are clock_now() */
+  int64_t value;    /* the last change id for which it rings */
+  int64_t interval; /* milliseconds between being woken and arming again: the more often it rings, the longer */
+  int64_t may_arm;  /* not before then; times are clock_now() */
+  int64_t armed_at;
   int64_t next_step; /* when to poll again, or while asleep, when to check that it is still armed */
   int64_t step;      /* milliseconds between polls while armed */
   char *writers;     /* who may not have seen it armed */
