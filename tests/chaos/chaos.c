@@ -159,6 +159,7 @@ static void make_peace(struct run *run) {
   proxy_heal(&run->source);
   proxy_heal(&run->target);
   atomic_store(&run->stage.shared->restarting, 0); /* whoever was at it has ended */
+  atomic_store(&run->stage.shared->lulls, 0);
   atomic_store(&run->stage.shared->healthy, true);
   machine_heal(&run->stage);
   if (atomic_load(&run->stage.shared->resting))

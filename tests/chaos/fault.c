@@ -94,11 +94,19 @@ static void terminate_backends(struct fault_scene *s) {
 
 /* ---- servers and networks ---------------------------------------------------------------------------------------- */
 
+/*
+ * Half the time in a lull: whoever commits writes what others did before to the disk as well, so only where nobody
+ * writes is a settle that did not wait for the disk still lost.
+ */
 static void restart(struct fault_scene *s) {
   const char *server = either(s, "source", "target");
+  bool is_in_lull = dice_chance(&s->dice, 50);
+  atomic_fetch_add(&s->stage->shared->lulls, is_in_lull ? 1 : 0);
+  pause_between(s, 0.005, is_in_lull ? 0.15 : 0.01);
   if (atomic_fetch_add(&s->stage->shared->restarting, 1) == 0)
     (void)machine_control(s->stage, server, "restart", dice_chance(&s->dice, 80) ? "immediate" : "fast");
   atomic_fetch_sub(&s->stage->shared->restarting, 1);
+  atomic_fetch_sub(&s->stage->shared->lulls, is_in_lull ? 1 : 0);
 }
 
 static struct proxy_orders *some_network(struct fault_scene *s) {

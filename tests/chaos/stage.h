@@ -28,6 +28,7 @@ struct shared {
   atomic_bool drifting;  /* somebody changes what target w receives */
   atomic_bool renewing;  /* somebody makes target x anew */
   atomic_bool half_made; /* and nobody has come to the end of that */
+  atomic_int lulls;      /* nobody writes for a moment: so many faults want that */
   atomic_bool resting;   /* nobody writes or delivers: somebody restores the source from a dump */
 };
 

@@ -244,7 +244,8 @@ static _Noreturn void write_until_over(const struct stage *stage, int number) {
   snprintf(name, sizeof name, "times.%d", number);
   writer.times = stage_file(stage, name, "w");
   while (!atomic_load(&stage->shared->over)) {
-    if (!atomic_load(&stage->shared->writing) || atomic_load(&stage->shared->resting)) {
+    if (!atomic_load(&stage->shared->writing) || atomic_load(&stage->shared->resting) ||
+        atomic_load(&stage->shared->lulls) > 0) {
       pause_for(0.02);
       continue;
     }
