@@ -461,3 +461,23 @@ Test(document_sources, a_target_that_was_down_gets_all_when_it_is_back) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* The truncate is a barrier for what it says of the first source, and is queued for the other one as well. */
+Test(document_sources, a_truncate_of_a_table_that_is_two_sources_of_a_document_empties_it) {
+  struct fixture f;
+  fixture_begin(&f, "doc_twice");
+  sql(f.at_source, "create table member (id int primary key, team int)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source,
+      "select rowrelay.add_document('peers', 'w', 'id', 'select m.id, (select count(*) from member o where o.team = "
+      "m.team) as peers from member m where m.id = any ($1)', array['member:id', 'member(team):select m.id from member "
+      "m join changed c on c.team = m.team'], create_table => true)");
+  sql(f.at_source, "insert into member values (1, 1), (2, 1), (3, 2)");
+  build(&f);
+  sql(f.at_source, "truncate member; insert into member values (2, 2), (3, 2)");
+  fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 5);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ':', peers), ' ' order by id) from peers"),
+                   "2:2 3:2");
+  fixture_end(&f);
+}
