@@ -1,5 +1,5 @@
 /*
- * retold: stories (nasty.h) are told to the source, and it is seen whether the log tells the same:
+ * retold: stories (nasty.h) are told to the source, and it is seen whether the log tells the same (replay.h):
  *
  *   - after each transaction the log is replayed, one change after the other, and gives the tables;
  *   - what is delivered gives a mirror the rows of the tables, byte for byte;
@@ -12,6 +12,7 @@
 
 #include "fixture.h"
 #include "nasty.h"
+#include "replay.h"
 
 struct retold {
   struct fixture *fixture;
@@ -19,9 +20,6 @@ struct retold {
   int begun, delivered, undone, refused; /* how often */
   double seconds;                        /* of delivering */
 };
-
-/* Gives the source schema "replay": replay.check() says what the log replayed does not give of the captured tables. */
-void replay_begin(PGconn *source);
 
 /* Also adds target "w". */
 void retold_begin(struct retold *retold, struct fixture *fixture);
