@@ -4,6 +4,7 @@
 
 #include "common/log.h"
 #include "common/shell.h"
+#include "postgres/result.h"
 #include "queries.h"
 #include "targets/ddl.h"
 
@@ -11,14 +12,14 @@
 #define CHECK_VIOLATION "23514"
 #define UNDEFINED_OBJECT "42704"
 
-/* What the target did not accept is told once, by the process that has created the mirror. */
+/* What the target did not accept, and what was added, is told once, by the process that has created it. */
 static bool tell_left_out(struct pgconn *connection, const struct route *route, struct error *error) {
   PGresult *reply = NULL;
   if (!pgconn_run(connection, &QUERY_mirror_left_out, NO_VALUES, &reply, error))
     return false;
   for (int row = 0; row < PQntuples(reply); row++)
-    log_message(LOG_LEVEL_WARNING, "mirror %s was created without %s: %s", route->into_table,
-                PQgetvalue(reply, row, LEFT_OUT_WHAT), PQgetvalue(reply, row, LEFT_OUT_REASON));
+    log_message(result_bool(reply, row, LEFT_OUT_IS_USUAL) ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "mirror %s %s: %s",
+                route->into_table, PQgetvalue(reply, row, LEFT_OUT_WHAT), PQgetvalue(reply, row, LEFT_OUT_REASON));
   PQclear(reply);
   return true;
 }
@@ -27,7 +28,7 @@ bool likeness_create(struct pgconn *connection, bool in_transaction, const struc
   struct values values = VALUES(route->into_table, route->columns, route->key_columns, route->types,
                                 route->document ? NULL : route->parts);
   if (ddl_run(connection, in_transaction, &QUERY_mirror_create, values, error))
-    return route->parts == NULL || tell_left_out(connection, route, error);
+    return tell_left_out(connection, route, error);
   if (strcmp(error->sqlstate, UNDEFINED_OBJECT) == 0 && error->hint[0] == '\0')
     error_hint(error, "create in the target what table %s needs, such as the extension that has the type",
                route->into_table);

@@ -15,7 +15,16 @@ select r.capture,
        array_position(k.names, null) is not null as key_is_lost,
        case when r.create_table then coalesce(
          (select d.columns::json from rowrelay.document d where d.target = r.target),
-         (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod))
+         -- What the source shows in rows that are older than the column. Not if it was left out for a while, since rows
+         -- may have got other values then.
+         (select json_agg(json_build_object(
+                            'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'older_have',
+                            case when not (c.mask ? a.attnum::text or c.mask_names ? a.attname::text)
+                                      and (select bool_or(a.attnum <> all (s.numbers))
+                                                  and bool_and(a.attnum <> all (s.hidden))
+                                             from rowrelay.shape s
+                                            where s.capture = c.id)
+                                 then (a.attmissingval::text::text[])[1] end)
                          order by a.attnum)
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped

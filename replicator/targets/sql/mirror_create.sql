@@ -2,14 +2,15 @@
 -- nothing. A new table also gets what else its source has; what this server does not accept of that is left out, and
 -- remembered by the session: see mirror_left_out.sql.
 --   $1 table's name, quoted where it must be
---   $2 [{"name", "type", "index": method of an index on it, or null}]
+--   $2 [{"name", "type", "index": method of an index on it, or null, "older_have": what the source shows in rows that
+--      are older than the column, or null}]
 --   $3 names of the key's columns, JSON array
 --   $4 [{"schema", "type", "definition"}] of types that people defined, or null
 --   $5 [{"kind", "name", "definition"}] of what else a new table gets, as rowrelay.mirror_parts() gives it, or null
 with wanted as (
-  select c.name, c.type, c.index, c.position
-    from rows from (json_to_recordset($2::json) as (name text, type text, index text)) with ordinality
-           as c(name, type, index, position)
+  select c.name, c.type, c.index, c.older_have, c.position
+    from rows from (json_to_recordset($2::json) as (name text, type text, index text, older_have text)) with ordinality
+           as c(name, type, index, older_have, position)
 ), key as (
   select json_array_elements_text($3::json) as name
 ), type as (
@@ -75,9 +76,28 @@ select concat(
           where p.kind <> 'partitioned') as attempt on true
       group by n.statement)
   else
-    (select string_agg(format('alter table %s add column if not exists %I %s; ', $1, w.name, w.type), ''
-                       order by w.position)
+    -- The default stays: changes from before the column existed may still arrive, and do not name it. Another column
+    -- that the source has not may be this one's former name, under which rows have their own values.
+    (select string_agg(format('alter table %s add column if not exists %I %s%s; ', $1, w.name, w.type,
+                              ' default ' || o.older_have), '' order by w.position)
+            || format('select set_config(''rowrelay.left_out'', %L, false); ',
+                      jsonb_agg(jsonb_build_object(
+                        'added', format('added column %I; rows that are there have %s in it', w.name,
+                                        coalesce(o.older_have, 'null')),
+                        'reason', case when o.older_have is null
+                                       then 'if the source has other values, this brings them: rowrelay verify TARGET '
+                                            '--repair'
+                                       else 'the source has it in rows that are older than the column' end)))
        from wanted w
+      cross join lateral (
+        select quote_literal(w.older_have) as older_have
+         where w.older_have is not null
+           and not exists (select from pg_attribute a
+                            where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped
+                              and a.attname::text not in (select v.name from wanted v))
+         union all
+        select null
+         limit 1) as o
       where not exists (select from pg_attribute a
                          where a.attrelid = to_regclass($1) and a.attname = w.name and not a.attisdropped))
   end,

@@ -188,6 +188,51 @@ Test(ddl, an_added_column_appears_in_mirrors_that_are_made_and_others_wait_for_i
   fixture_end(&f);
 }
 
+Test(ddl, rows_have_the_default_of_a_column_that_was_added_in_mirrors_that_are_made) {
+  struct fixture f;
+  mirrored_begin(&f, "ddl_add_default",
+                 "create type mood as enum ('fine', 'it''s odd');"
+                 "create table item (id int primary key, v int)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 1), (2, 2)");
+  mirrored_deliver(&f);
+  /* the second delivers a change from before the columns existed, after the mirror has them */
+  sql(f.at_source,
+      "insert into item values (3, 3); update item set v = 4 where id = 2;"
+      "alter table item add n int not null default 7, add m mood default 'it''s odd', "
+      "add a text[] default '{a,\"b, c\"}', add j jsonb default '{\"x\": null}', add t timestamptz default "
+      "'2020-01-02 03:04:05.678+01', add none text; insert into item values (4, 4, 8, null, null, null)");
+  mirrored_same(&f, "item");
+  cr_assert(ask_number(f.at_target, "select count(*) from item where n = 7") == 3);
+  /* each row has a value of its own */
+  sql(f.at_source, "alter table item add r float8 default random(); update item set v = 5 where id = 1");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_says(process, "added column r; rows that are there have null in it", 60);
+  wait_until_empty(&f, 60);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(ddl, a_column_that_was_renamed_or_left_out_gets_no_default_in_a_mirror) {
+  struct fixture f;
+  mirrored_begin(&f, "ddl_no_default",
+                 "create table item (id int primary key);"
+                 "create table thing (id int primary key)");
+  mirrored_capture(&f, "item");
+  mirrored_capture(&f, "thing");
+  sql(f.at_source, "insert into item values (1); insert into thing values (1); alter table item add n int default 7;"
+                   "alter table thing add n int default 7; insert into item values (2, 8)");
+  rowrelay_ok(&f, "capture", "thing", "--exclude", "n", NULL);
+  sql(f.at_source, "update thing set n = 8; insert into thing values (2)");
+  mirrored_deliver(&f);
+  rowrelay_ok(&f, "capture", "thing", "--exclude", "", NULL);
+  sql(f.at_source, "alter table item rename n to m; insert into item values (3, 9); insert into thing values (3, 9)");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, '/', m), ' ' order by id) from item"), "1/ 2/ 3/9");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, '/', n), ' ' order by id) from thing"), "1/ 2/ 3/9");
+  fixture_end(&f);
+}
+
 Test(ddl, a_renamed_column_is_a_new_one_for_targets) {
   struct fixture f;
   pid_t process = begin_with_two_mirrors(&f, "ddl_rename", "id int primary key, v int");
