@@ -11,7 +11,8 @@
 /* Milliseconds. */
 #define LEAST_INTERVAL 2L /* between being woken and arming again, growing to */
 #define LARGEST_INTERVAL 500L
-#define AWAKE_STEP 3L /* between polls until then */
+#define AWAKE_STEP 3L /* between polls until then, */
+#define BUSY_PART 100 /* and this part of the interval more */
 #define FIRST_STEP 2  /* between polls while a writer may not have seen it armed, growing to */
 #define LONGEST_STEP 250
 #define POLL_STEP 25    /* between polls where writers cannot ring */
@@ -118,7 +119,7 @@ bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *poll,
   if (!doorbell->can_ring) {
     doorbell->next_step = now + POLL_STEP;
   } else if (doorbell->state == DOORBELL_AWAKE) {
-    doorbell->next_step = now + AWAKE_STEP * doorbell->processes;
+    doorbell->next_step = now + (AWAKE_STEP + doorbell->interval / BUSY_PART) * doorbell->processes;
     if (now >= doorbell->may_arm && !arm(doorbell, source, error))
       return false;
   } else {

@@ -102,6 +102,15 @@ Test(doorbell, it_rings_for_all_processes_that_sleep) {
   fixture_end(&f);
 }
 
+/* It may have been armed just before the only worker found work by itself; nobody arms it while that one is busy. */
+static void ring_until_disarmed(struct fixture *f) {
+  for (int i = 0; i < 25 && (i == 0 || armed_for(f) != 0); i++) {
+    sql(f->at_source, "update item set name = 'busy %d' where id = 1", i);
+    for (int n = 0; n < 40 && armed_for(f) != 0; n++)
+      sleep_seconds(0.005);
+  }
+}
+
 Test(doorbell, a_writer_that_looked_at_the_bell_before_it_was_armed_is_not_overheard) {
   struct fixture f;
   begin(&f, "doorbell_gap");
@@ -113,8 +122,7 @@ Test(doorbell, a_writer_that_looked_at_the_bell_before_it_was_armed_is_not_overh
     wait_until_armed(&f);
     /* While its only worker is at work, the process has no use for a bell. */
     sql(holder, "begin; select from item where id = 1 for update");
-    sql(f.at_source, "update item set name = 'busy %d' where id = 1", i);
-    wait_until(f.at_source, "0", 5, "select last_value from rowrelay.doorbell");
+    ring_until_disarmed(&f);
     sql(writer, "begin; insert into item values (%d, 'new')", 100 + i);
     cr_assert(armed_for(&f) == 0);
     sql(holder, "commit");
