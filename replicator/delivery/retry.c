@@ -246,11 +246,14 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
       run->outcomes->fates[selection.indexes[i]].unknown = true;
     return false;
   }
-  if (selection.count == 1 || run->retry->at_most_once) {
+  if (run->retry->at_most_once || (selection.count == 1 && count == 1)) {
     for (size_t i = 0; i < selection.count; i++)
       refuse(run, selection.indexes[i], error);
     return true;
   }
+  /* The target has said of which changes it refuses: nothing is known of the others, which were not tried without. */
+  if (selection.count < count)
+    return attempt(run, selection, error);
   if (!run->divides && is_of_one_transaction(run, selection)) {
     for (size_t i = 0; i < selection.count; i++) {
       run->standings[selection.indexes[i]] = STANDING_WAITS;

@@ -19,6 +19,7 @@ static int refusals_left[MOST]; /* how often it refuses the change; -1: for ever
 static long needs[MOST];        /* the change is refused as long as this one is not there; -1: none */
 static int unfit;               /* the capture whose table it cannot take; 0: it takes all */
 static bool names_unfit;        /* and it says which that is */
+static bool names_refused;      /* it says which changes it refuses, and looks at none of the others then */
 static size_t fails_at;         /* the number of the push that fails because of the target; 0: none */
 
 /* What it has seen. */
@@ -60,6 +61,16 @@ static bool fake_push(void *context, const struct change *const *pushed, size_t 
     }
   if (lacks_table)
     return error_set(why, FAILURE_TABLE, "no table");
+  bool any_refused = false;
+  for (size_t i = 0; names_refused && i < count; i++) {
+    if (refusals_left[index_of(pushed[i])] == 0)
+      continue;
+    any_refused = true;
+    error_set(why, FAILURE_REFUSED, "no %lld", (long long)pushed[i]->id);
+    verdict_refuse(&verdicts[i], why);
+  }
+  if (any_refused)
+    return false;
   for (size_t i = 0; i < count; i++) {
     size_t index = index_of(pushed[i]);
     bool lacks = needs[index] >= 0 && !has_arrived((size_t)needs[index]);
@@ -193,6 +204,24 @@ Test(retry, a_refused_change_is_found_and_its_neighbours_arrive) {
   cr_assert_str_eq(fates(), "dddddrdd");
   cr_assert_str_eq(arrivals(), "abcdegh");
   cr_assert_eq(outcomes_count(&outcomes, OUTCOME_REFUSED), 1);
+}
+
+Test(retry, the_only_neighbour_of_what_a_target_names_as_refused_arrives) {
+  for (int whole = 0; whole < 2; whole++) {
+    arrived_count = 0;
+    begin("abc");
+    for (size_t i = 0; i < 3; i++)
+      changes[i].txid = "7";
+    names_refused = true;
+    retry.whole_transactions = whole != 0;
+    refusals_left[0] = refusals_left[2] = -1;
+    cr_assert(retry_push(&retry, &error));
+    cr_assert_str_eq(fates(), "rdr");
+    cr_assert_str_eq(arrivals(), "b");
+    cr_assert_str_eq(outcomes.fates[0].why->message, "no 10");
+    if (whole == 0)
+      end();
+  }
 }
 
 Test(retry, the_targets_words_stay_with_the_refused_change) {
