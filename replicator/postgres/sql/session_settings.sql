@@ -15,6 +15,7 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
     ('lc_monetary', 'C', '{work,copy,verify,target}'),
     ('extra_float_digits', '1', '{work,copy,verify,target}'),
     ('bytea_output', 'hex', '{work,copy,verify,target}'),
+    ('array_nulls', 'on', '{work,command,copy,verify,target}'),
     ('xmloption', 'content', '{work,copy,verify,target}'),
     ('quote_all_identifiers', 'off', '{work,copy,verify,target}'),
 
