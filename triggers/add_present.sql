@@ -5,7 +5,7 @@ create or replace function rowrelay.add_present(capture rowrelay.capture, relati
 language plpgsql as $$
 begin
   if rowrelay.sees_rows(relation) then
-    execute format('select rowrelay.record_row($1, ''INSERT'', null, new, null) from %s as new where %s', relation,
+    execute format('select rowrelay.record_row($1, ''INSERT'', null, new.*, null) from %s as new where %s', relation,
                    coalesce(rowrelay.filter_condition(capture), 'true'))
       using capture.id;
   end if;
