@@ -1,11 +1,12 @@
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
 --             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
 --             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
---             hash partition, columns that are not captured), each row is captured as deleted. It runs twice: before,
---             while the rows can still be captured as deleted; and after, when rows that other triggers wrote meanwhile
---             are gone too, and those that others have inserted after it are captured once more. PostgreSQL fires it
---             for a table and then for each of its partitions, first all before and then all after. A truncate of the
---             whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
+--             hash partition, columns that are not captured), each row is captured as deleted. Rows that the
+--             transaction does not see cannot be; that they may have been there is listed as a problem. It runs twice:
+--             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
+--             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
+--             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
+--             of the whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
 --             captured.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
@@ -88,6 +89,12 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
+    if pg_relation_size(tg_relid) > 0 and rowrelay.may_miss_changes() then
+      perform rowrelay.add_change(capture.id, 't', null, null, null, null, format(
+                'rows of table %s that others have written since this %s transaction began may be gone, too: skip this '
+                'change, and compare the target with the table (rowrelay verify)', tg_relid::regclass,
+                upper(current_setting('transaction_isolation'))));
+    end if;
     perform rowrelay.note_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);

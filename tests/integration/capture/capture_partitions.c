@@ -573,6 +573,61 @@ Test(capture_partitions, what_other_triggers_write_before_a_truncate_is_gone_and
   fixture_end(&f);
 }
 
+/* "new" alone would be the column. */
+Test(capture_partitions, a_table_with_columns_called_new_and_old_is_truncated) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_names",
+                 "create table t (id int primary key, new text, old text);"
+                 "create function around() returns trigger language plpgsql as $$ begin"
+                 "  insert into t values (7, 'n', 'o'); return null; end $$;"
+                 "create trigger after after truncate on t for each statement execute function around()");
+  mirrored_capture(&f, "t");
+  sql(f.at_source, "insert into t values (1, 'a', 'b'); truncate t");
+  mirrored_same(&f, "t");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, new, old), ' ') from t"), "7no");
+  fixture_end(&f);
+}
+
+/* They go with the truncate, and no statement of its transaction shows them. */
+Test(capture_partitions, that_a_truncate_may_take_rows_that_its_transaction_does_not_see_is_listed) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_snapshot",
+                 "create table p (id int primary key); create table c (primary key (id)) inherits (p);"
+                 "create table h (id int primary key) partition by hash (id);"
+                 "create table h_0 partition of h for values with (modulus 1, remainder 0)");
+  mirrored_capture(&f, "p");
+  mirrored_capture(&f, "h");
+  sql(f.at_source, "insert into p values (1); insert into c values (2); insert into h values (1)");
+  PGconn *early = connect_to(f.source, NULL);
+  sql(early, "begin isolation level repeatable read; select; truncate h_0; insert into h values (2); truncate h_0;"
+             "truncate c; commit");
+  cr_expect_str_eq(keys_listed(&f), "", "nobody else has written");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  cr_expect_str_eq(ask(f.at_target, "select (select string_agg(id::text, ' ') from p) || (select count(*) from h)"),
+                   "10");
+
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; insert into c values (3)");
+  sql(early, "begin isolation level repeatable read; select");
+  sql(writer, "commit; insert into h values (3)");
+  sql(early, "truncate c; truncate h_0; commit");
+  sql(early, "begin isolation level repeatable read; truncate only p; truncate c, h_0; commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(relation, ' ', op, ' ', substring(message from "
+                                    "'rows of table [^ ]+')), ', ' order by change_id) from rowrelay.errors "
+                                    "where state = 'error'"),
+                   "p truncate rows of table public.c, h truncate rows of table public.h_0");
+  PQfinish(early);
+  PQfinish(writer);
+
+  rowrelay_ok(&f, "skip", "--all", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_eq(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL), 3);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "verify", "w", NULL);
+  fixture_end(&f);
+}
+
 /* PostgreSQL makes row triggers for it at once, and none for TRUNCATE. */
 Test(capture_partitions, a_new_partition_that_was_truncated_before_it_had_triggers_is_told_of) {
   struct fixture f;

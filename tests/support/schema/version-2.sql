@@ -1406,7 +1406,7 @@ $$;
 create or replace function rowrelay.can_change_lane(capture rowrelay.capture) returns boolean
 language sql immutable as $$
   select capture.key_columns <> '{}' and capture.lane_columns is not null
-    and not capture.lane_columns <@ capture.key_columns
+    and not capture.lane_columns operator(pg_catalog.<@) capture.key_columns
 $$;
 -- Purpose:    returns the last change id that was assigned, whether its transaction has ended or not
 -- Result:     0 before the first
@@ -6646,7 +6646,7 @@ language sql stable as $$
            select from pg_index i
             where i.indrelid = capture.relation and i.indisunique and i.indisvalid and i.indimmediate
               and i.indpred is null and i.indexprs is null
-              and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ rowrelay.live_key(capture))
+              and (i.indkey::smallint[])[0:i.indnkeyatts - 1] operator(pg_catalog.<@) rowrelay.live_key(capture))
      and not rowrelay.has_children(capture.relation)
 $$;
 -- Purpose:    whether the caller's transaction sees a captured row with a key
@@ -9368,6 +9368,40 @@ begin
   end if;
 end
 $$;
+-- Purpose:    whether others may have committed captured changes that this transaction does not see, because it sees
+--             tables as they were when it began (REPEATABLE READ, SERIALIZABLE). Ids of changes are given out before
+--             all eyes: there may be such changes if ids were given out after the last one that can be seen; and if ids
+--             before it are not to be seen, while a transaction that was open when this one began has committed.
+-- Result:     also true where those who got the ids were rolled back, or would have to be searched for long
+create or replace function rowrelay.may_miss_changes() returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  now_over xid8;   -- the first transaction that has committed since this one began, of those that were open
+  seen     bigint; -- the last change of others
+  before   bigint; -- the last one that was captured when that transaction began
+begin
+  if current_setting('transaction_isolation') like 'read %' then
+    return false;
+  end if;
+  select coalesce(max(c.id), 0) into seen from rowrelay.change c where c.txid <> pg_current_xact_id();
+  if coalesce(pg_sequence_last_value('rowrelay.change_id'::regclass), 0) - seen
+     > (select count(*) from rowrelay.change c where c.id > seen) then
+    return true;
+  end if;
+  select x.txid into now_over from pg_snapshot_xip(pg_current_snapshot()) as x(txid)
+   where pg_xact_status(x.txid) = 'committed' order by x.txid limit 1;
+  if not found then
+    return false;
+  end if;
+  select t.low into before from rowrelay.tick t
+   where t.era = (select max(e.era) from rowrelay.tick e) and pg_snapshot_xmax(t.snapshot) <= now_over
+     and now_over <> all (t.writers)
+   order by t.id desc limit 1;
+  before := coalesce(before, 0);
+  return seen - before > 100000
+         or seen - before > (select count(*) from rowrelay.change c where c.id > before and c.id <= seen);
+end
+$$;
 -- Purpose:    captures the rows of a table that was truncated: other triggers have inserted them since, whose changes
 --             are in the log before the truncate
 -- Parameters: capture; the truncated table or partition
@@ -9375,7 +9409,7 @@ create or replace function rowrelay.add_present(capture rowrelay.capture, relati
 language plpgsql as $$
 begin
   if rowrelay.sees_rows(relation) then
-    execute format('select rowrelay.record_row($1, ''INSERT'', null, new, null) from %s as new where %s', relation,
+    execute format('select rowrelay.record_row($1, ''INSERT'', null, new.*, null) from %s as new where %s', relation,
                    coalesce(rowrelay.filter_condition(capture), 'true'))
       using capture.id;
   end if;
@@ -9423,11 +9457,12 @@ $$;
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
 --             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
 --             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
---             hash partition, columns that are not captured), each row is captured as deleted. It runs twice: before,
---             while the rows can still be captured as deleted; and after, when rows that other triggers wrote meanwhile
---             are gone too, and those that others have inserted after it are captured once more. PostgreSQL fires it
---             for a table and then for each of its partitions, first all before and then all after. A truncate of the
---             whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
+--             hash partition, columns that are not captured), each row is captured as deleted. Rows that the
+--             transaction does not see cannot be; that they may have been there is listed as a problem. It runs twice:
+--             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
+--             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
+--             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
+--             of the whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
 --             captured.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
@@ -9510,6 +9545,12 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
+    if pg_relation_size(tg_relid) > 0 and rowrelay.may_miss_changes() then
+      perform rowrelay.add_change(capture.id, 't', null, null, null, null, format(
+                'rows of table %s that others have written since this %s transaction began may be gone, too: skip this '
+                'change, and compare the target with the table (rowrelay verify)', tg_relid::regclass,
+                upper(current_setting('transaction_isolation'))));
+    end if;
     perform rowrelay.note_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
@@ -9598,7 +9639,7 @@ begin
     (select case when i.indimmediate then 'table' else 'deferrable' end
        from pg_index i
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
-        and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ numbers
+        and (i.indkey::smallint[])[0:i.indnkeyatts - 1] operator(pg_catalog.<@) numbers
         -- an index that distinguishes values which the column's collation does not would allow equal keys
         and not exists (select from generate_series(0, i.indnkeyatts - 1) as n
                           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[n]
@@ -10144,14 +10185,14 @@ begin
     wanted.key_columns := rowrelay.attribute_numbers(relation, key, 'key');
     wanted.key_is_chosen := true;
     perform rowrelay.check_key(relation, wanted.key_columns);
-  elsif not was.key_is_chosen or not was.key_columns <@ present then
+  elsif not was.key_is_chosen or not was.key_columns operator(pg_catalog.<@) present then
     wanted.key_columns := rowrelay.key_of(relation);
     wanted.key_is_chosen := false;
   end if;
   wanted.key_is_exact := rowrelay.key_is_exact(relation, wanted.key_columns);
   if lane is not null then
     wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
-  elsif not was.lane_columns <@ present then
+  elsif not was.lane_columns operator(pg_catalog.<@) present then
     wanted.lane_columns := nullif(array(select u.number
                                         from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');
@@ -10282,9 +10323,9 @@ begin
                                        'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
                                        former.row_filter);
   end if;
-  if capture.key_columns && (capture.exclude_columns || array(select m::smallint
+  if capture.key_columns operator(pg_catalog.&&) (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
-     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
+     or not capture.key_columns operator(pg_catalog.<@) coalesce(capture.only_columns, capture.key_columns) then
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
             hint = 'Choose other columns, or another key.';
@@ -14092,7 +14133,7 @@ declare
   give_up_at constant timestamptz := clock_timestamp() + patience;
   -- Of a missing row only the key is known: if other columns choose the lane, its delete has to be a barrier.
   lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
-  lane_is_known constant boolean := lane_columns <@ capture.key_columns;
+  lane_is_known constant boolean := lane_columns operator(pg_catalog.<@) capture.key_columns;
   is_there   text; -- conditions and expressions on the columns of parsed_keys
   lane_of    text;
   old_row    text;
@@ -14121,7 +14162,7 @@ begin
   lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
   ids := array(select nextval('rowrelay.change_id') from unnest(absent));
   writers := rowrelay.backfill_writers(capture);
-  while writers && rowrelay.backfill_writers(capture) loop
+  while writers operator(pg_catalog.&&) rowrelay.backfill_writers(capture) loop
     if clock_timestamp() > give_up_at then
       select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
         from pg_stat_activity a
@@ -17731,8 +17772,8 @@ begin
   select min(d.day) into lost
     from rowrelay.day d
    where d.dropped_in is not null and d.restored_at is null and d.last_id > after
-     and case when d.dropped_at is null then asked && (d.gone || d.deleting)
-              else d.captures is null or asked && d.captures end
+     and case when d.dropped_at is null then asked operator(pg_catalog.&&) (d.gone || d.deleting)
+              else d.captures is null or asked operator(pg_catalog.&&) d.captures end
      and case when since::text = '1:1:' then not pg_visible_in_snapshot(d.dropped_in, until)
               else pg_snapshot_xmax(since) < pg_snapshot_xmax(d.closed_in)
                 or pg_snapshot_xmax(since) = pg_snapshot_xmax(d.closed_in)
