@@ -8,7 +8,7 @@ begin
     (select case when i.indimmediate then 'table' else 'deferrable' end
        from pg_index i
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
-        and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ numbers
+        and (i.indkey::smallint[])[0:i.indnkeyatts - 1] operator(pg_catalog.<@) numbers
         -- an index that distinguishes values which the column's collation does not would allow equal keys
         and not exists (select from generate_series(0, i.indnkeyatts - 1) as n
                           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[n]

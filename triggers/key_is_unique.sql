@@ -8,6 +8,6 @@ language sql stable as $$
            select from pg_index i
             where i.indrelid = capture.relation and i.indisunique and i.indisvalid and i.indimmediate
               and i.indpred is null and i.indexprs is null
-              and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ rowrelay.live_key(capture))
+              and (i.indkey::smallint[])[0:i.indnkeyatts - 1] operator(pg_catalog.<@) rowrelay.live_key(capture))
      and not rowrelay.has_children(capture.relation)
 $$;

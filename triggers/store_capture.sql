@@ -88,9 +88,9 @@ begin
                                        'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
                                        former.row_filter);
   end if;
-  if capture.key_columns && (capture.exclude_columns || array(select m::smallint
+  if capture.key_columns operator(pg_catalog.&&) (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
-     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
+     or not capture.key_columns operator(pg_catalog.<@) coalesce(capture.only_columns, capture.key_columns) then
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
             hint = 'Choose other columns, or another key.';

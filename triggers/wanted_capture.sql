@@ -19,14 +19,14 @@ begin
     wanted.key_columns := rowrelay.attribute_numbers(relation, key, 'key');
     wanted.key_is_chosen := true;
     perform rowrelay.check_key(relation, wanted.key_columns);
-  elsif not was.key_is_chosen or not was.key_columns <@ present then
+  elsif not was.key_is_chosen or not was.key_columns operator(pg_catalog.<@) present then
     wanted.key_columns := rowrelay.key_of(relation);
     wanted.key_is_chosen := false;
   end if;
   wanted.key_is_exact := rowrelay.key_is_exact(relation, wanted.key_columns);
   if lane is not null then
     wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
-  elsif not was.lane_columns <@ present then
+  elsif not was.lane_columns operator(pg_catalog.<@) present then
     wanted.lane_columns := nullif(array(select u.number
                                         from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');

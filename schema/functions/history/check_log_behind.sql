@@ -22,8 +22,8 @@ begin
   select min(d.day) into lost
     from rowrelay.day d
    where d.dropped_in is not null and d.restored_at is null and d.last_id > after
-     and case when d.dropped_at is null then asked && (d.gone || d.deleting)
-              else d.captures is null or asked && d.captures end
+     and case when d.dropped_at is null then asked operator(pg_catalog.&&) (d.gone || d.deleting)
+              else d.captures is null or asked operator(pg_catalog.&&) d.captures end
      and case when since::text = '1:1:' then not pg_visible_in_snapshot(d.dropped_in, until)
               else pg_snapshot_xmax(since) < pg_snapshot_xmax(d.closed_in)
                 or pg_snapshot_xmax(since) = pg_snapshot_xmax(d.closed_in)

@@ -6,5 +6,5 @@
 create or replace function rowrelay.can_change_lane(capture rowrelay.capture) returns boolean
 language sql immutable as $$
   select capture.key_columns <> '{}' and capture.lane_columns is not null
-    and not capture.lane_columns <@ capture.key_columns
+    and not capture.lane_columns operator(pg_catalog.<@) capture.key_columns
 $$;

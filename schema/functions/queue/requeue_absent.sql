@@ -13,7 +13,7 @@ declare
   give_up_at constant timestamptz := clock_timestamp() + patience;
   -- Of a missing row only the key is known: if other columns choose the lane, its delete has to be a barrier.
   lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
-  lane_is_known constant boolean := lane_columns <@ capture.key_columns;
+  lane_is_known constant boolean := lane_columns operator(pg_catalog.<@) capture.key_columns;
   is_there   text; -- conditions and expressions on the columns of parsed_keys
   lane_of    text;
   old_row    text;
@@ -42,7 +42,7 @@ begin
   lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
   ids := array(select nextval('rowrelay.change_id') from unnest(absent));
   writers := rowrelay.backfill_writers(capture);
-  while writers && rowrelay.backfill_writers(capture) loop
+  while writers operator(pg_catalog.&&) rowrelay.backfill_writers(capture) loop
     if clock_timestamp() > give_up_at then
       select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
         from pg_stat_activity a
