@@ -265,6 +265,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/rekeyed_expression.sql
 \ir ../triggers/is_heir.sql
 \ir ../triggers/sees_trigger.sql
+\ir ../triggers/is_of_capture.sql
 \ir ../triggers/foreign_table.sql
 \ir ../triggers/trigger_body.sql
 \ir ../triggers/may_be_large.sql

@@ -1,6 +1,7 @@
 /* Partitioned tables and inheritance: the rows are in other tables than the one that was captured. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mirrored.h"
@@ -625,6 +626,47 @@ Test(capture_partitions, that_a_truncate_may_take_rows_that_its_transaction_does
   cr_expect_eq(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL), 3);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   rowrelay_ok(&f, "verify", "w", NULL);
+  fixture_end(&f);
+}
+
+/* Its tables have other oids than those that the trigger functions name, until maintenance has made these anew. */
+Test(capture_partitions, a_database_that_was_restored_from_a_dump_captures_them_at_once) {
+  struct fixture f;
+  char command[4096];
+  mirrored_begin(&f, "parts_restored",
+                 "create table t (id int primary key, n int) partition by range (id);"
+                 "create table t_1 partition of t for values from (0) to (10) partition by list (id);"
+                 "create table t_1_1 partition of t_1 default; create table t_2 partition of t default;"
+                 "create table s (id int primary key, n int) partition by hash (id);"
+                 "create table s_0 partition of s for values with (modulus 1, remainder 0);"
+                 "create table p (id int primary key); create table c (primary key (id)) inherits (p);"
+                 "create table d (primary key (id)) inherits (c)");
+  needs_pg_dump(f.at_source);
+  mirrored_capture(&f, "t");
+  rowrelay_ok(&f, "capture", "s", "--where", "n > 0", "--to", "w", "--create", NULL);
+  mirrored_capture(&f, "p");
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); dump=$($bin/pg_dump '%s') && "
+           "$bin/psql -XAtqc 'drop schema rowrelay cascade; drop table t, s, d, c, p' '%s' >/dev/null 2>&1 && "
+           "printf '%%s\n' \"$dump\" | $bin/psql -XAtq '%s' >/dev/null 2>&1",
+           f.source, f.source, f.source);
+  cr_assert(system(command) == 0);
+  for (int maintained = 0; maintained < 2; maintained++) {
+    sql(f.at_source, "insert into t values (1, 1), (20, 1), (3, 3); insert into t_1_1 values (2, 2); update t set n = 5;"
+                     "update t set id = 21 where id = 1; delete from t where id = 3");
+    sql(f.at_source, "insert into s values (1, 1), (2, 0), (3, 3); update s set n = 0 where id = 1; update s set n = 4 "
+                     "where id = 2");
+    sql(f.at_source, "insert into p values (1); insert into c values (2), (3); insert into d values (4), (5); update p "
+                     "set id = id + 10; delete from c where id = 15");
+    mirrored_deliver(&f);
+    same_rows(&f, "t", "t", "id");
+    same_rows(&f, "(select * from s where n > 0)", "s", "id");
+    same_rows(&f, "p", "p", "id");
+    cr_assert_str_eq(ask(f.at_target, "select concat((select count(*) from t), (select count(*) from s), (select "
+                                      "count(*) from p))"),
+                     "324");
+    sql(f.at_source, "truncate t_2, c; truncate t, s, p; delete from rowrelay.job; select rowrelay.maintain()");
+  }
   fixture_end(&f);
 }
 

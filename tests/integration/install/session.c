@@ -60,18 +60,12 @@ static void has_setting(size_t i) {
 }
 
 Test(session, has_the_settings_of_its_purpose_whatever_the_databases_are) {
-  static const char *const DEFAULTS[] = {"datestyle = 'SQL, DMY'",
-                                         "search_path = public",
-                                         "lock_timeout = '7s'",
-                                         "statement_timeout = '7s'",
-                                         "bytea_output = escape",
-                                         "array_nulls = off",
-                                         "quote_all_identifiers = on",
-                                         "row_security = on",
-                                         "synchronous_commit = on",
-                                         "max_parallel_workers_per_gather = 3",
-                                         "enable_seqscan = on",
-                                         "standard_conforming_strings = off"};
+  static const char *const DEFAULTS[] = {"datestyle = 'SQL, DMY'",     "search_path = public",
+                                         "lock_timeout = '7s'",        "statement_timeout = '7s'",
+                                         "bytea_output = escape",      "array_nulls = off",
+                                         "quote_all_identifiers = on", "row_security = on",
+                                         "synchronous_commit = on",    "max_parallel_workers_per_gather = 3",
+                                         "enable_seqscan = on",        "standard_conforming_strings = off"};
   fixture_begin(&f, "session_settings");
   for (size_t i = 0; i < sizeof DEFAULTS / sizeof DEFAULTS[0]; i++)
     sql(f.at_source, "alter database %s set %s", PQdb(f.at_source), DEFAULTS[i]);

@@ -7751,6 +7751,20 @@ begin
                     and pg_catalog.starts_with(t.tgname::pg_catalog.text, '!rowrelay'));
 end
 $$;
+-- Purpose:    whether a capture covers a table by the present catalogs. A trigger function knows its tables by their oids,
+--             which are others where the database was restored from a dump, until maintenance has made it anew.
+-- Parameters: capture id; table
+create or replace function rowrelay.is_of_capture(capture_id integer, relation oid) returns boolean
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (
+    select from rowrelay.capture c
+     where c.id = capture_id
+       and (c.relation = is_of_capture.relation or rowrelay.is_heir(is_of_capture.relation, c.relation)
+            or exists (select from pg_partition_ancestors(is_of_capture.relation) as a(relid)
+                        where a.relid = c.relation)));
+end
+$$;
 -- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture. The owner of a
 --             partitioned table needs the right to execute it (rowrelay.trigger_grants), and could attach it to another
 --             one; a child that no longer inherits has its triggers until maintenance drops them.
@@ -7762,8 +7776,9 @@ begin
   return (
     select case when c.relkind = 'p'
                 then format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
-                            ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
-                            rowrelay.captured_tables(capture)::oid[], c.oid)
+                            ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass'
+                            ' and not rowrelay.is_of_capture(%s, tg_relid)',
+                            rowrelay.captured_tables(capture)::oid[], c.oid, capture.id)
                 when rowrelay.has_children(capture.relation)
                      or exists (select from pg_depend d join pg_trigger t on t.oid = d.objid
                                  where d.classid = 'pg_trigger'::regclass and d.refclassid = 'pg_proc'::regclass
@@ -7771,7 +7786,8 @@ begin
                                    and t.tgrelid <> c.oid)
                 then format('tg_relid operator(pg_catalog.<>) %1$s::pg_catalog.oid'
                             ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)'
-                            ' and rowrelay.sees_trigger(tg_relid)', c.oid) end
+                            ' and rowrelay.sees_trigger(tg_relid) and not rowrelay.is_of_capture(%2$s, tg_relid)',
+                            c.oid, capture.id) end
       from pg_class c where c.oid = capture.relation);
 end
 $$;
