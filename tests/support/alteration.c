@@ -50,9 +50,10 @@ static const char *shape_of(struct author *author, int t) {
                 ", columns => '{n,id,g}'");
 }
 
-void alteration_capture(struct author *author, int t, char *text, size_t size) {
+/* As alteration_capture(); of 100 so many have a lane of their own. */
+static void write_capture(struct author *author, int t, int lanes, char *text, size_t size) {
   const char *key = author->kinds[t] == PARTS     ? ", key => '{id}'"
-                    : author_has_nulls(author, t) ? author_chance(author, 20)      ? ""
+                    : author_has_nulls(author, t) ? author_chance(author, 10)      ? ""
                                                     : author->kinds[t] == NULLABLE ? ", key => '{id}'"
                                                                                    : ", key => '{id,g}'"
                     : author->kinds[t] == PARENT && author->story->is_shared
@@ -61,7 +62,7 @@ void alteration_capture(struct author *author, int t, char *text, size_t size) {
                         : author_chance(author, 90)  ? ""
                           : author->kinds[t] == PAIR ? ", key => '{id,g}'"
                                                      : ", key => '{}'";
-  const char *lane = author_chance(author, 25)
+  const char *lane = author_chance(author, lanes)
                          ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
                          : "";
   const char *filter = "";
@@ -76,6 +77,10 @@ void alteration_capture(struct author *author, int t, char *text, size_t size) {
            "'0.3 s')",
            t, key, lane, filter, before, shape,
            author_stands_alone(author, t) && author_chance(author, 50) ? ", per => 'statement'" : "");
+}
+
+void alteration_capture(struct author *author, int t, char *text, size_t size) {
+  write_capture(author, t, 25, text, size);
 }
 
 static void add_column_alteration(struct author *author, int t) {
@@ -193,24 +198,36 @@ static void add_trigger_alteration(struct author *author, int t) {
   }
 }
 
+/* What waits in the lanes of one capture, and what comes in those of another, are changes of the same rows. */
+static void touch_all(struct author *author, int t) {
+  if (author_chance(author, 70))
+    author_add(author, "update nasty.t%d set n = coalesce(n, 0) + 1", t);
+}
+
 static void add_other_capture(struct author *author, int t) {
-  const char *option = author_chance(author, 50)
+  const char *option = author_chance(author, 40)
+                           ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'")
+                       : author_chance(author, 50)
                            ? shape_of(author, t)
                            : ONE_OF(author, ", before => 'full'", ", before => 'none'", ", lane => '{g}'",
                                     ", lane => '{id}'", ", mask => '{}'", ", exclude => '{}'", ", per => 'row'", "");
   if (author_stands_alone(author, t) && author_chance(author, 30))
     option = ", per => 'statement'";
+  touch_all(author, t);
   author_add(author,
              "select rowrelay.capture_table(relation%s, lock_wait => '0.3 s') from rowrelay.captures where relation = "
              "'nasty.t%d'::regclass",
              option, t);
+  touch_all(author, t);
 }
 
 /* Where a row is written in between, a mirror lacks that; so nobody is let in. */
 static void add_new_capture(struct author *author, int t) {
   char statement[FILLED * 4];
-  alteration_capture(author, t, statement, sizeof statement);
+  write_capture(author, t, 60, statement, sizeof statement);
+  touch_all(author, t);
   author_add(author, "select rowrelay.release_table('nasty.t%d', '0.3 s'); %s", t, statement);
+  touch_all(author, t);
 }
 
 static void add_name_alteration(struct author *author, int t) {
@@ -247,6 +264,8 @@ void alteration_add(struct author *author) {
     author_add(author, "select from rowrelay.maintain()");
   else if (what <= 74)
     author_add(author, "update nasty.t%d set g = g", t);
-  else
+  else {
     add_column_alteration(author, t);
+    touch_all(author, t);
+  }
 }

@@ -34,6 +34,7 @@ struct author {
   bool is_renamed[TABLES + 1];
   bool has_document; /* of which tables are the sources: their filters would hide changes, and its query has their names
                       */
+  int sources[2];    /* these tables */
   char triggers[MOST_TRIGGERS][2][NAME]; /* table, name */
   size_t made_at[MOST_TRIGGERS];         /* the statements that made them */
   int trigger_count;

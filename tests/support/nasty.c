@@ -10,7 +10,7 @@
 #define ALTERED 60
 #define SHARED 35
 #define ROLES 40
-#define DOCUMENT 35
+#define DOCUMENT 50
 
 static const char *const TYPE_NAMES[] = {"int", "numeric", "float8", "citext", "text collate nasty.folded"};
 
@@ -62,6 +62,8 @@ static void add_partitioned(struct author *author, int t, const char *columns) {
 static void add_table(struct author *author, int t) {
   char columns[200];
   enum kind kind = (enum kind)(roll(&author->dice, KINDS) - 1);
+  if (author_chance(author, 12))
+    kind = author_chance(author, 50) ? NULLABLE : NULLABLE_PAIR;
   enum type type = author_chance(author, 60) ? WHOLE : (enum type)(roll(&author->dice, TYPES) - 1);
   if ((kind == RANGES || kind == PARTS) && type > FLOAT)
     type = NUMERIC;
@@ -135,6 +137,10 @@ static void add_capture(struct author *author, int t) {
   author_add(author, "%s", statement);
 }
 
+static bool has_document_keys(const struct author *author, int t) {
+  return (author->types[t] == WHOLE && !author->has_domain[t]) || author->types[t] == NUMERIC;
+}
+
 /*
  * A document for each id of a table, from that table and another one. It is what a view has, so that each row of that
  * must be there in the end.
@@ -143,13 +149,17 @@ static void add_document(struct author *author) {
   int t = author_table(author);
   int other = author_table(author);
   const char *whole = "trim_scale(x.id)";
-  if (author->types[t] == WHOLE && !author->has_domain[t])
-    whole = "x.id";
-  else if (author->types[t] != NUMERIC)
+  for (int i = 0; i < TABLES && !has_document_keys(author, t); i++)
+    t = t % TABLES + 1;
+  if (!has_document_keys(author, t))
     return;
+  if (author->types[t] == WHOLE)
+    whole = "x.id";
   author->has_document = true;
+  author->sources[0] = t;
   if (author->types[other] != author->types[t] || author->has_domain[other])
     other = t;
+  author->sources[1] = other;
   if (author_chance(author, 50)) {
     author_add(
         author,
@@ -396,6 +406,16 @@ static void add_by_role(struct author *author, const char *statement) {
     author_add(author, "%s", statement);
 }
 
+/* Updates what a document is built from while all others are built: nothing else refreshes it then. */
+static void add_refresh(struct author *author) {
+  int t = author->sources[roll(&author->dice, 2) - 1];
+  author_add(author, NASTY_DELIVER);
+  author_add(author, "update nasty.t%d set %s where id = %s", t,
+             ONE_OF(author, "n = coalesce(n, 0) + 5", "n = coalesce(n, 0) + 5", "g = 3 - g", "g = g + 2"),
+             as_id(author, t, ONE_OF(author, "1", "2", "3", "4")));
+  author_add(author, NASTY_DELIVER);
+}
+
 /* A deed of the session whose turn it is. */
 static void add_deed(struct author *author, bool is_altered) {
   bool is_other = author->voice[0] != '\0';
@@ -434,6 +454,8 @@ static void add_deed(struct author *author, bool is_altered) {
   bool is_calm = !author->is_open[0] && !author->is_open[1] && !author->is_prepared;
   if (!is_other && (is_calm || (author->story->is_shared && !is_altered)) && author_chance(author, 15))
     author_add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_DELIVER));
+  else if (!is_other && is_calm && author->has_document && author_chance(author, 12))
+    add_refresh(author);
 }
 
 /* Whoever waits for somebody has its turn when that one has ended. */

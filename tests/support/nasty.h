@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NASTY_MOST 120    /* statements of a story */
+#define NASTY_MOST 160    /* statements of a story */
 #define NASTY_LENGTH 2400 /* of a statement, bytes */
 
 /* Not statements, but what is to be done and looked at here, where no transaction is open. */

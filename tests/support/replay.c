@@ -12,7 +12,7 @@ static const char *const REPLAY =
     "create table replay.applied (id bigint primary key); create table replay.floor (id bigint); insert into "
     "replay.floor values (0);"
     /* keys that several rows have, or had: the list of errors must have them as long as a mirror may lack a row */
-    "create table replay.doubled (capture int, key text);"
+    "create table replay.doubled (capture int, key text); create table replay.shared (relation oid primary key);"
     /* the rows of the tables: of generation 1 before the last transaction, of generation 2 after it */
     "create table replay.saved (generation int, capture int, image text, last_id bigint);"
     /* equal keys have one text here */
@@ -36,7 +36,8 @@ static const char *const REPLAY =
     "            select x.* from rowrelay.change x where x.op not in ('r', 'b') "
     "            and x.id > (select f.id from replay.floor f) and x.id in (select n.id from new n) order by x.id loop"
     "    if ch.caveat ->> 'problem' like '%has the same key' then"
-    "      insert into replay.doubled values (c.id, replay.key_of(c, ch.key)); continue; end if;"
+    "      insert into replay.doubled values (c.id, replay.key_of(c, ch.key));"
+    "      insert into replay.shared values (c.relation) on conflict do nothing; continue; end if;"
     "    continue when ch.caveat ->> 'problem' = 'its key is null';"
     "    if ch.caveat ->> 'problem' is not null then return format('change %s: %s', ch.id, ch.caveat ->> 'problem'); "
     "end if;"
@@ -113,11 +114,12 @@ static const char *const REPLAY =
     /*
      * What waits for a target of one key, or of one table without keys, waits in one lane, or has a barrier in between:
      * lanes are not ordered among each other. Says where that is not so. Without a key, lane columns may tell rows
-     * apart that are equal in the log. A table that is captured again may have another key, so that nothing tells
-     * which changes are of one row.
+     * apart that are equal in the log, and so may they where several rows have one key. A table that is captured again
+     * may have another key, so that nothing tells which changes are of one row.
      */
     "create view replay.queued as select h.id, c.id as capture, c.relation, replay.key_of(c, h.key) as row, "
-    "    h.key is null and coalesce(c.lane_columns, '{}') <> '{}' as is_free, rowrelay.lane_position(q.lane) as lane, "
+    "    h.key is null and coalesce(c.lane_columns, '{}') <> '{}' or c.relation in (select relation from "
+    "replay.shared) as is_free, rowrelay.lane_position(q.lane) as lane, "
     "    count(*) filter (where rowrelay.lane_position(q.lane) = -1) over (order by h.id) as barriers"
     "  from rowrelay.queue q join rowrelay.target t on t.name = 'w' and t.dropped_at is null and "
     "q.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, 1023) "

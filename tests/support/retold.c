@@ -110,7 +110,8 @@ static void begin_again(struct retold *retold, const struct story *story) {
       "drop schema if exists nasty cascade; create schema nasty;"
       "update rowrelay.capture set released_at = now() where released_at is null;"
       "delete from rowrelay.queue; delete from rowrelay.refusal;"
-      "truncate replay.row, replay.saved, replay.doubled, replay.was, replay.unmirrored, replay.captured;"
+      "truncate replay.row, replay.saved, replay.doubled, replay.shared, replay.was, replay.unmirrored, "
+      "replay.captured;"
       "select replay.forget()");
   sql(source, "alter role nasty_keeper %s", story->has_plain_keeper ? "nosuperuser bypassrls" : "superuser");
   sql(source, "update rowrelay.target set options = jsonb_build_object('batch_rows', %d)",

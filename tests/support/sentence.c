@@ -52,7 +52,7 @@ const char *as_number(struct author *author, int t, const char *id) {
 static const char *value_of(struct author *author, int t, const char *number) {
   static char texts[4][2 * SHORT + 12];
   static int next;
-  if (!author_has_nulls(author, t) || author_chance(author, 65))
+  if (!author_has_nulls(author, t) || author_chance(author, 55))
     return as_id(author, t, number);
   if (author_chance(author, 40))
     return "null";
