@@ -230,6 +230,15 @@ static void add_new_capture(struct author *author, int t) {
   touch_all(author, t);
 }
 
+/* Its values stay, and so do their lanes; but a trigger function names their type. */
+static void add_key_alteration(struct author *author, int t) {
+  if (author->types[t] != WHOLE || author->has_document)
+    return;
+  author->has_view[t] = false;
+  author_add(author, "drop view if exists nasty.v%d; alter table nasty.t%d alter column id type bigint", t, t);
+  touch_all(author, t);
+}
+
 static void add_name_alteration(struct author *author, int t) {
   if (author->has_document)
     return;
@@ -262,8 +271,10 @@ void alteration_add(struct author *author) {
     add_name_alteration(author, t);
   else if (what <= 70)
     author_add(author, "select from rowrelay.maintain()");
-  else if (what <= 74)
+  else if (what <= 72)
     author_add(author, "update nasty.t%d set g = g", t);
+  else if (what <= 77)
+    add_key_alteration(author, t);
   else {
     add_column_alteration(author, t);
     touch_all(author, t);

@@ -274,6 +274,20 @@ static const char *change_of(struct author *author) {
 /* How often it fires, and what runs then: for a row, for a statement, or for each row of a statement. */
 enum firing { ROW, LAST, STATEMENT, MOVED };
 
+/* Under which condition a trigger fires, and perhaps for which columns. */
+static const char *condition_of(struct author *author, const char **event) {
+  if (strcmp(*event, "delete") == 0)
+    return "when (old.n > 1)";
+  if (strstr(*event, "delete") != NULL)
+    return "";
+  if (strcmp(*event, "update") != 0)
+    return "when (new.n > 1 or new.n is null)";
+  const char *when = ONE_OF(author, "when (old.* is distinct from new.*)", "when (new.id <> old.id)");
+  if (author_chance(author, 50))
+    *event = ONE_OF(author, "update of n", "update of id, g");
+  return when;
+}
+
 static void add_trigger(struct author *author, int number_of_it) {
   static const char *const EACH[] = {"row", "row", "statement", "statement"};
   int t = author_table(author);
@@ -317,16 +331,7 @@ static void add_trigger(struct author *author, int number_of_it) {
   do
     name_of(author, t, table, sizeof table);
   while (strstr(table, ".v") != NULL);
-  const char *when = "";
-  if (by_row && author_chance(author, 20)) {
-    bool has_new = strstr(event, "delete") == NULL;
-    when = !has_new ? strcmp(event, "delete") == 0 ? "when (old.n > 1)" : ""
-           : strcmp(event, "update") == 0
-               ? ONE_OF(author, "when (old.* is distinct from new.*)", "when (new.id <> old.id)")
-               : "when (new.n > 1 or new.n is null)";
-    if (strcmp(event, "update") == 0 && author_chance(author, 50))
-      event = ONE_OF(author, "update of n", "update of id, g");
-  }
+  const char *when = by_row && author_chance(author, 20) ? condition_of(author, &event) : "";
   char *name = author->triggers[author->trigger_count][1];
   author->made_at[author->trigger_count] = author->story->count;
   snprintf(author->triggers[author->trigger_count++][0], NAME, "%s", table);

@@ -1,6 +1,7 @@
 /*
  * retold: stories (nasty.h) are told to the source, and it is seen whether the log tells the same (replay.h):
  *
+ *   - no statement fails because its changes cannot be captured;
  *   - after each transaction the log is replayed, one change after the other, and gives the tables;
  *   - what is delivered gives a mirror the rows of the tables, byte for byte;
  *   - a transaction that is undone leaves the tables as they were before it, or is not undone.
@@ -14,11 +15,14 @@
 #include "nasty.h"
 #include "replay.h"
 
+#define RETOLD_PROBLEM 2000 /* what is wrong, bytes */
+
 struct retold {
   struct fixture *fixture;
   PGconn *other, *watcher;               /* the other session of a story, and one that sees whether it waits */
   int begun, delivered, undone, refused; /* how often */
   double seconds;                        /* of delivering */
+  char harm[RETOLD_PROBLEM];             /* how the other session was */
 };
 
 /* Also adds target "w". */

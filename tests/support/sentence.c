@@ -185,6 +185,30 @@ static void write_shift(struct author *author, int t, char *set, size_t size) {
   snprintf(set, size, "id = %s%s", value_of(author, t, shifted), ONE_OF(author, "", "", ", g = 3 - g", ", n = g"));
 }
 
+/* A statement that sets off others writes to several rows, if it can. */
+static void write_where(struct author *author, int t, const char *near, char *where, size_t size) {
+  switch (roll(&author->dice, near[0] == '\0' ? 6 : 4)) {
+  case 1:
+  case 5:
+  case 6:
+    where[0] = '\0';
+    break;
+  case 2:
+    snprintf(where, size, " where n %s %d", ONE_OF(author, "<", ">", "="), roll(&author->dice, 4));
+    break;
+  case 4:
+    if (author_has_nulls(author, t)) {
+      snprintf(where, size, " where %s is null", ONE_OF(author, "id", "g", "r"));
+      break;
+    }
+    /* fall through */
+  default:
+    snprintf(where, size, " where id %s %s", ONE_OF(author, "=", "=", "<>", ">"),
+             as_id(author, t, number_near(author, near)));
+    break;
+  }
+}
+
 static void write_update(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
   char set[200];
   char where[200];
@@ -227,27 +251,7 @@ static void write_update(struct author *author, const char *table, int t, const 
     snprintf(set, sizeof set, "n = coalesce(n, 0) + %d", roll(&author->dice, 3) - 2);
     break;
   }
-  /* a statement that sets off others writes to several rows, if it can */
-  switch (roll(&author->dice, near[0] == '\0' ? 6 : 4)) {
-  case 1:
-  case 5:
-  case 6:
-    where[0] = '\0';
-    break;
-  case 2:
-    snprintf(where, sizeof where, " where n %s %d", ONE_OF(author, "<", ">", "="), roll(&author->dice, 4));
-    break;
-  case 4:
-    if (author_has_nulls(author, t)) {
-      snprintf(where, sizeof where, " where %s is null", ONE_OF(author, "id", "g", "r"));
-      break;
-    }
-    /* fall through */
-  default:
-    snprintf(where, sizeof where, " where id %s %s", ONE_OF(author, "=", "=", "<>", ">"),
-             as_id(author, t, number_near(author, near)));
-    break;
-  }
+  write_where(author, t, near, where, sizeof where);
   snprintf(text, size, "update %s set %s%s", table, set, where);
 }
 
