@@ -25,6 +25,9 @@ struct patterns {
   const char *const *texts;
 };
 
+/* Says that no `what` matches the pattern, and as far as the source knows what was meant. Returns false. */
+bool pattern_fail(struct source *source, const char *what, const char *pattern, struct error *error);
+
 /* A pattern that matches nothing is an error. The caller clears *tables, one row for each table. */
 MUST_CHECK bool pattern_match(struct source *source, const struct pattern_kind *kind, struct patterns patterns,
                               PGresult **tables, struct error *error);

@@ -123,6 +123,8 @@ static bool archive_days(struct source *source, const char *older_than, const ch
       !call_run(source, &QUERY_archive_days, VALUES(older_than), &days, error))
     return false;
   bool ok = true;
+  if (PQntuples(days) == 0)
+    puts("nothing is old enough to be archived");
   for (int row = 0; ok && row < PQntuples(days); row++) {
     struct leaving_day leaving = {.day = PQgetvalue(days, row, 0), .dir = dir, .until = clock_now() + seconds * 1000};
     /* Several sources may write into one directory. */

@@ -9,7 +9,7 @@ static bool check_use(const struct options *given, struct error *error) {
   bool whole = option_given(given, "txid");
   if (given->argument_count != (whole ? 0 : 3))
     error_set(error, FAILURE_USAGE,
-              whole ? "option --txid and a change cannot be combined" : "nothing to undo was named");
+              whole ? "option --txid and a change cannot be combined" : "what to undo is not named in full");
   else if (whole && !option_is_id(option_text(given, "txid")))
     error_set(error, FAILURE_USAGE, "--txid must be a transaction id, not \"%s\"", option_text(given, "txid"));
   else if (!whole && !option_is_id(given->arguments[2]))

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/text.h"
 
@@ -53,6 +54,29 @@ static size_t quoted_length(const char *text) {
   return 0;
 }
 
+/* A quoted value within a sentence ends with its quotation mark, not with those of names that follow. */
+static size_t inner_length(const char *message, const char *at) {
+  static const char *const nouns[] = {"value", "token", "literal", "string", "input", "Wert"};
+  size_t before = (size_t)(at - message);
+  bool follows_noun = false;
+  for (size_t i = 0; i < sizeof nouns / sizeof nouns[0]; i++) {
+    size_t length = strlen(nouns[i]);
+    follows_noun =
+        follows_noun || (before > length && at[-1] == ' ' && strncasecmp(at - 1 - length, nouns[i], length) == 0);
+  }
+  for (size_t i = 0; follows_noun && i < sizeof QUOTES / sizeof QUOTES[0]; i++) {
+    size_t opening = strlen(QUOTES[i].open);
+    if (strncmp(at, QUOTES[i].open, opening) != 0)
+      continue;
+    for (const char *end = at + opening; (end = strstr(end, QUOTES[i].close)) != NULL; end++) {
+      const char *after = end + strlen(QUOTES[i].close);
+      if (is_any(*after, " .,;:)") || *after == '\0')
+        return (size_t)(after - at);
+    }
+  }
+  return 0;
+}
+
 /* In single quotes, which are no apostrophes: they stand at the edges of words. */
 static size_t single_quoted_length(const char *text) {
   if (*text != '\'')
@@ -74,7 +98,9 @@ static size_t value_length(const char *message, const char *at) {
     if (quoted > 0)
       return quoted;
   }
-  size_t quoted = single_quoted_length(at);
+  size_t quoted = inner_length(message, at);
+  if (quoted == 0)
+    quoted = single_quoted_length(at);
   return quoted > 0 ? quoted : number_length(at);
 }
 

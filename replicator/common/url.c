@@ -73,7 +73,7 @@ static bool fill_in(const char *text, const char *what, bool is_url, struct buff
     if (value == NULL) {
       error_set(error, FAILURE_USAGE, "environment variable %.*s, which the target's %s uses, is not set", found.length,
                 found.name, what);
-      return error_hint(error, "set it in the environment of rowrelay run");
+      return error_hint(error, "set it in the environment of rowrelay run, and of this command");
     }
     if (is_url && (is_userinfo(found.end) || is_parameter(text, found.start)))
       add_encoded(filled, value);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/pattern.h"
 #include "postgres/result.h"
 #include "queries.h"
 
@@ -73,13 +74,10 @@ static void add_pattern(struct buffer *lists, const char *pattern) {
   buffer_release(&names.table);
 }
 
-static bool add_oids(const PGresult *rows, struct buffer *oids, struct error *error) {
+static bool add_oids(struct source *source, const PGresult *rows, struct buffer *oids, struct error *error) {
   for (int row = 0; row < PQntuples(rows); row++) {
-    if (PQgetisnull(rows, row, PATTERN_OID)) {
-      error_set(error, FAILURE_USAGE, "no table matches \"%s\"", PQgetvalue(rows, row, PATTERN_PATTERN));
-      return error_hint(error,
-                        "views and foreign tables do not match; name a table outside the search_path as SCHEMA.TABLE");
-    }
+    if (PQgetisnull(rows, row, PATTERN_OID))
+      return pattern_fail(source, PATTERN_OF_TABLES.what, PQgetvalue(rows, row, PATTERN_PATTERN), error);
     add_text(oids, PQgetvalue(rows, row, PATTERN_OID));
   }
   if (oids->length == 0)
@@ -106,7 +104,7 @@ bool table_names_find(struct source *source, const char *const *patterns, size_t
        source_run(source, &query,
                   VALUES(lists[PATTERNS].data, lists[SCHEMAS].data, lists[TABLES].data, lists[WILD].data), &rows,
                   error) &&
-       add_oids(rows, oids, error);
+       add_oids(source, rows, oids, error);
   PQclear(rows);
   for (int i = 0; i < LISTS; i++)
     buffer_release(&lists[i]);

@@ -295,7 +295,9 @@ static bool listen_on(const char *text, int *fd, struct error *error) {
   if (*fd >= 0)
     return true;
   int why = errno;
-  error_set(error, FAILURE_USAGE, "cannot listen on \"%s\": %s", text, strerror(why));
+  /* a port that is in use may be free in a moment, as when another process ends */
+  error_set(error, why == EADDRINUSE ? FAILURE_FATAL : FAILURE_USAGE, "cannot listen on \"%s\": %s", text,
+            strerror(why));
   return why == EADDRINUSE && error_hint(error, "use another port, or stop the process that listens there");
 }
 

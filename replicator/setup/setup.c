@@ -1,5 +1,6 @@
 #include "setup/setup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "setup/captures.h"
 #include "setup/documents.h"
 #include "setup/targets.h"
+
+#define INVALID_NAME "42602"
 
 bool setup_read_present(struct tree **present, struct source *source, bool everything, struct error *error) {
   PGresult *reply = NULL;
@@ -62,7 +65,13 @@ bool setup_find_table(struct setup *setup, const struct tree *name, struct buffe
   PGresult *reply = NULL;
   if (!call_run(setup->source, &QUERY_setup_table, VALUES(name->text), &reply, error)) {
     struct error cause = *error;
-    return setup_fail(setup->file, name, error, "%s", cause.message);
+    setup_fail(setup->file, name, error, "%s", cause.message);
+    error->kind = cause.kind;
+    snprintf(error->sqlstate, sizeof error->sqlstate, "%s", cause.sqlstate);
+    return strcmp(cause.sqlstate, INVALID_NAME) == 0
+               ? error_hint(error, "quote a name with capitals or blanks twice, for SQL and for YAML: "
+                                   "'\"Sales\".\"Old orders\"'")
+               : error_hint(error, "%s", cause.hint);
   }
   bool is_there = PQntuples(reply) > 0 && !PQgetisnull(reply, 0, 0);
   if (is_there)

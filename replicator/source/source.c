@@ -135,7 +135,7 @@ bool source_check_schema(struct source *source, struct error *error) {
     error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, but this program needs %d", where,
               version, SCHEMA_NEWEST);
   if (version == 0)
-    return error_hint(error, "run: rowrelay init; what it needs, says: rowrelay doctor");
+    return error_hint(error, "run: rowrelay init; to see what it needs, run: rowrelay doctor");
   if (version < SCHEMA_NEWEST)
     return error_hint(error, "run: rowrelay init");
   return error_hint(error, "upgrade rowrelay on this machine");
@@ -183,14 +183,15 @@ bool source_open_for_work(struct source **source, const char *conninfo, struct e
 /* A lack of privileges in schema rowrelay can be mended by granting one of its roles; one elsewhere cannot. */
 static bool explain(struct error *error) {
   static const char *const refusals[] = {"permission denied for schema rowrelay", "permission denied for function ",
-                                         "permission denied for view ", NULL};
+                                         "permission denied for view ",           "permission denied for table target",
+                                         "permission denied for table seal",      NULL};
   if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
     for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
       if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
         error_hint(
             error,
             "grant this user a role of \"rowrelay init --roles\": rowrelay_reader to read the log, rowrelay_worker "
-            "to deliver, or rowrelay_admin");
+            "to deliver, rowrelay_admin for all else");
   return false;
 }
 

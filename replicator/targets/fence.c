@@ -18,7 +18,10 @@ bool fence_create(struct pgconn *connection, struct error *error) {
   if (ddl_create(connection, &QUERY_fence_create, error))
     return true;
   if (error->kind == FAILURE_FATAL)
-    error_hint(error, "grant the target's user CREATE on its database; it is needed once, for schema rowrelay_target");
+    error_hint(error, strstr(error->message, "schema rowrelay_target") != NULL
+                          ? "another role made this schema: deliver as that role, or as a member of it"
+                          : "grant the target's user CREATE on its database; it is needed once, for schema "
+                            "rowrelay_target");
   return false;
 }
 

@@ -131,7 +131,7 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
       from problem p join chosen c on c.oid = p.relation
      group by p.level, p.what, p.meaning
     union all
-    select 0, 'ok', 'tables',  null, format('%s looked at, %s without anything to say', count(*),
+    select 0, 'ok', 'tables',  null, format('%s looked at, nothing to say about %s', count(*),
            count(*) filter (where not exists (select from problem p where p.relation = c.oid))), null
       from chosen c
   ) as f

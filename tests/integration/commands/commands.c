@@ -47,6 +47,12 @@ Test(commands, wrong_words_are_wrong_use) {
   end();
 }
 
+Test(commands, archive_says_that_nothing_is_old_enough) {
+  begin("commands_archive");
+  SAYS("nothing is old enough to be archived\n", "archive", "--older-than", "90 days", "/tmp");
+  end();
+}
+
 Test(commands, names_of_what_is_not_there_are_wrong_use) {
   begin("commands_names");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
@@ -54,6 +60,15 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "no table matches \"nothing\"", "capture", "nothing");
   FAILS(2, "views and foreign tables do not match", "capture", "nothing");
   FAILS(2, "no table matches \"shop.*\"", "capture", "item", "shop.*");
+  sql(f.at_source, "create schema \"Old & Odd\"; create table \"Old & Odd\".\"It's %%I\" (id int primary key);"
+                   "create table spare (id int primary key); create view item_view as select 1; create materialized "
+                   "view heap as select 1");
+  FAILS(2, "did you mean '\"Old & Odd\".*'? A name with capitals", "capture", "Old & Odd.*");
+  FAILS(2, "did you mean '\"Old & Odd\".\"It'\\''s %I\"'?", "capture", "old & odd.it's %i");
+  FAILS(2, "did you mean '\"Old & Odd\".\"It'\\''s %I\"'?", "doctor", "It's %I");
+  FAILS(2, "public.item_view is a view, which cannot be captured", "capture", "item_view");
+  FAILS(2, "public.heap is a view, which cannot be captured", "capture", "public.heap");
+  FAILS(2, "table public.spare is not captured; to capture it: rowrelay capture public.spare", "release", "Spare");
   FAILS(2, "no captured table matches \"other\"", "release", "other");
   FAILS(2, "no captured table matches \"other\"", "route", "other", "w");
   FAILS(2, "target \"v\" does not exist", "capture", "other", "--to", "v");

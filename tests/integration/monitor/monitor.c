@@ -323,7 +323,7 @@ Test(monitor, what_is_not_there_is_not_found_and_an_address_that_cannot_be_is_wr
   cr_assert(strstr(answer.headers, "Allow: GET") != NULL);
   cr_assert_eq(visit(port, "HEAD", "/metrics", NULL, NULL).status, 200);
   snprintf(taken, sizeof taken, "127.0.0.1:%d", port);
-  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", taken, NULL), 2);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", taken, NULL), 1); /* it may be free later */
   cr_assert(strstr(errors, "Address already in use") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", "9187", NULL), 2);
   cr_assert(strstr(errors, "hint: use ADDRESS:PORT") != NULL, "%s", errors);

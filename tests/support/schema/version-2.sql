@@ -13696,6 +13696,10 @@ declare
 begin
   own_target := rowrelay.target_id(target);
   select t.* into delivers_to from rowrelay.target t where t.id = own_target;
+  -- before anything warns of a document that will not be
+  if exists (select from rowrelay.target t where t.name = add_document.name and t.dropped_at is null) then
+    raise unique_violation;
+  end if;
   select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that

@@ -22,7 +22,10 @@ Test(error_kind, values_are_left_out_and_the_state_is_added) {
   check("22P02", "ungültige Eingabesyntax für Typ integer: »x7«",
         "ungültige Eingabesyntax für Typ integer: ... (22P02)");
   check("22003", "value \"99999999999\" is out of range for type integer",
-        "value \"...\" is out of range for type integer (22003)");
+        "value ... is out of range for type integer (22003)");
+  check("22007", "invalid value \"ab c\" for \"YYYY\"", "invalid value ... for \"YYYY\" (22007)");
+  check("22003", "Wert »abc« ist außerhalb des Bereichs", "Wert ... ist außerhalb des Bereichs (22003)");
+  check("22P02", "Token \"a \"b\" is invalid.", "Token ... is invalid. (22P02)");
   check("22008", "date/time field value out of range: \"2020-13-01\"",
         "date/time field value out of range: ... (22008)");
   check("22021", "invalid byte sequence for encoding \"UTF8\": 0xc3 0x28",

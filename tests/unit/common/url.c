@@ -79,7 +79,7 @@ Test(url, a_variable_that_is_not_set_is_named) {
   cr_assert_not(url_fill_in("postgresql://u:${NOBODY_SETS_THIS}@host/", "URL", &filled, &error));
   cr_assert_eq(error.kind, FAILURE_USAGE);
   cr_assert_str_eq(error.message, "environment variable NOBODY_SETS_THIS, which the target's URL uses, is not set");
-  cr_assert_str_eq(error.hint, "set it in the environment of rowrelay run");
+  cr_assert_str_eq(error.hint, "set it in the environment of rowrelay run, and of this command");
 }
 
 Test(url, a_name_must_be_given) {
