@@ -1,6 +1,7 @@
--- Records that a target failed, and when it may be tried next. The wait is random, below a bound that doubles with each
--- attempt up to 30 s, so that several sources do not return at the same moment. Workers that fail at once count as one
--- attempt, and the longest requested wait holds. The message becomes one line, as lists show it. At the first failure the target's new version tells all processes.
+-- Records that a target failed, and when it may be tried next. The wait is random, below a bound that doubles with
+-- each attempt up to 30 s, so that several sources do not return at the same moment. Workers that fail at once count
+-- as one attempt, and the longest requested wait holds. The message becomes one line, as lists show it. At the first
+-- failure the target's new version tells all processes.
 --   $1 target  $2 message  $3 hint  $4 minimum wait in milliseconds  $5 SQLSTATE, or null
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, sqlstate, retry_at)
