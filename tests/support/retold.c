@@ -160,7 +160,7 @@ static bool are_documents_right(struct retold *retold, char *problem) {
 static bool delivers(struct retold *retold, char *problem) {
   const char *errors;
   pid_t process = fixture_run(retold->fixture, "--until-empty", NULL);
-  int status = wait_process(process, 20);
+  int status = wait_process(process, 60);
   if (status == -1) {
     stop_process(process, SIGKILL);
     snprintf(problem, PROBLEM, "delivery does not end: %s",
