@@ -66,6 +66,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "did you mean '\"Old & Odd\".*'? A name with capitals", "capture", "Old & Odd.*");
   FAILS(2, "did you mean '\"Old & Odd\".\"It'\\''s %I\"'?", "capture", "old & odd.it's %i");
   FAILS(2, "did you mean '\"Old & Odd\".\"It'\\''s %I\"'?", "doctor", "It's %I");
+  FAILS(2, "did you mean public.spare?", "capture", "public.sapre");
   FAILS(2, "public.item_view is a view, which cannot be captured", "capture", "item_view");
   FAILS(2, "public.heap is a view, which cannot be captured", "capture", "public.heap");
   FAILS(2, "table public.spare is not captured; to capture it: rowrelay capture public.spare", "release", "Spare");
