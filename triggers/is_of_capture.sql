@@ -1,5 +1,5 @@
--- Purpose:    whether a capture covers a table by the present catalogs. A trigger function knows its tables by their oids,
---             which are others where the database was restored from a dump, until maintenance has made it anew.
+-- Purpose:    whether a capture covers a table by the present catalogs. A trigger function knows its tables by their
+--             oids, which are others where the database was restored from a dump, until maintenance has made it anew.
 -- Parameters: capture id; table
 create or replace function rowrelay.is_of_capture(capture_id integer, relation oid) returns boolean
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$

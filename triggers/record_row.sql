@@ -115,7 +115,8 @@ begin
     if not is_back or not capture.key_is_exact then
       perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
                                   case when keeps_before then old_row else old_key_row end,
-                                  null, old_problem, case when keeps_before then caveat end);
+                                  null, old_problem,
+                                  case when keeps_before or caveat -> 'filtered' is not null then caveat end);
     end if;
     if is_back then
       perform rowrelay.mark_left_out(capture_id, old_key, old_hash, case when has_documents then old_row end);

@@ -66,6 +66,8 @@ static const struct kind KINDS[] = {
     {"masks", "create table app.it (id int primary key, " AWKWARD ")", ", mask => '{\"x\": 7}'", CHANGES, NULL},
     {"a filter", "create table app.it (id int primary key, " AWKWARD ")",
      ", row_filter => 'j::text <> ''1''', before => 'full'", CHANGES, "(select * from app.it where j::text <> '1')"},
+    {"a filter without rows before", "create table app.it (id int primary key, " AWKWARD ")",
+     ", row_filter => 'j::text <> ''1'''", CHANGES, "(select * from app.it where j::text <> '1')"},
     {"lanes of another column", "create table app.it (id int primary key, " AWKWARD ")", ", lane => '{x}'", CHANGES,
      ALL},
     {"partitions with columns in another order",

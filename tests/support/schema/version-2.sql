@@ -7379,7 +7379,8 @@ begin
     if not is_back or not capture.key_is_exact then
       perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
                                   case when keeps_before then old_row else old_key_row end,
-                                  null, old_problem, case when keeps_before then caveat end);
+                                  null, old_problem,
+                                  case when keeps_before or caveat -> 'filtered' is not null then caveat end);
     end if;
     if is_back then
       perform rowrelay.mark_left_out(capture_id, old_key, old_hash, case when has_documents then old_row end);
@@ -7751,8 +7752,8 @@ begin
                     and pg_catalog.starts_with(t.tgname::pg_catalog.text, '!rowrelay'));
 end
 $$;
--- Purpose:    whether a capture covers a table by the present catalogs. A trigger function knows its tables by their oids,
---             which are others where the database was restored from a dump, until maintenance has made it anew.
+-- Purpose:    whether a capture covers a table by the present catalogs. A trigger function knows its tables by their
+--             oids, which are others where the database was restored from a dump, until maintenance has made it anew.
 -- Parameters: capture id; table
 create or replace function rowrelay.is_of_capture(capture_id integer, relation oid) returns boolean
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
