@@ -652,8 +652,9 @@ Test(capture_partitions, a_database_that_was_restored_from_a_dump_captures_them_
            f.source, f.source, f.source);
   cr_assert(system(command) == 0);
   for (int maintained = 0; maintained < 2; maintained++) {
-    sql(f.at_source, "insert into t values (1, 1), (20, 1), (3, 3); insert into t_1_1 values (2, 2); update t set n = 5;"
-                     "update t set id = 21 where id = 1; delete from t where id = 3");
+    sql(f.at_source,
+        "insert into t values (1, 1), (20, 1), (3, 3); insert into t_1_1 values (2, 2); update t set n = 5;"
+        "update t set id = 21 where id = 1; delete from t where id = 3");
     sql(f.at_source, "insert into s values (1, 1), (2, 0), (3, 3); update s set n = 0 where id = 1; update s set n = 4 "
                      "where id = 2");
     sql(f.at_source, "insert into p values (1); insert into c values (2), (3); insert into d values (4), (5); update p "
