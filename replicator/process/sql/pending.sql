@@ -9,4 +9,10 @@ select exists (
     or exists (select from rowrelay.hold h
                 where h.target = rowrelay.lane_target(($1::integer[])[1])
                   and (h.released > 0
-                       or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min'));
+                       or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min')
+                  -- as in rowrelay.release_held(): changes of an earlier capture of the table go first
+                  and not exists (select from rowrelay.capture c
+                                    join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+                                    join rowrelay.refusal f on f.target = h.target and f.capture = a.id
+                                                           and f.state = 'waiting'
+                                   where c.id = h.capture and c.relation <> 0 and h.released <= 0));

@@ -401,3 +401,21 @@ Test(hold, verify_says_what_is_missing_while_a_table_waits) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* They wait behind those of before, whatever time they are due at. */
+Test(hold, a_run_until_empty_ends_though_changes_of_a_table_captured_anew_wait) {
+  struct fixture f;
+  begin(&f, "hold_anew");
+  sql(f.at_source, "alter table item add extra text; insert into item values (1, 1, 'x')");
+  rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "1");
+  sql(f.at_source, "select rowrelay.release_table('item'), rowrelay.capture_table('item', target => 'w')");
+  sql(f.at_source, "insert into item values (2, 2, 'y')");
+  pid_t process = fixture_run(&f, "--until-empty", NULL);
+  cr_assert(wait_process(process, 5) >= 0, "it does not end");
+  sql(f.at_target, "alter table item add extra text");
+  wait_until(f.at_source, "t", 60, "select bool_and(retry_at < clock_timestamp()) from rowrelay.hold");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
