@@ -261,6 +261,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/system_column.sql
+\ir ../triggers/own_version.sql
 \ir ../triggers/nesting_statements.sql
 \ir ../triggers/rekeyed_expression.sql
 \ir ../triggers/is_heir.sql

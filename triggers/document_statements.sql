@@ -3,12 +3,12 @@
 --             of both. Columns are compared as text, because IS DISTINCT FROM would look up "=" in the application's
 --             search_path.
 -- Parameters: capture; expression for the bytes of the change's images; whether the image before is kept anyway;
---             expression for what is kept of a row that moved
+--             expression for what is kept of a row that moved; is_apart: as for rowrelay.trigger_body()
 -- Result:     declarations; guarded: statements that compute the keys and may fail; queueing: statements after the
 --             change is logged; all null when no document is built from this table
 create or replace function rowrelay.document_statements(capture rowrelay.capture, size text, keeps_before boolean,
-                                                        key_row text, out declarations text, out guarded text,
-                                                        out queueing text)
+                                                        key_row text, is_apart boolean, out declarations text,
+                                                        out guarded text, out queueing text)
 language plpgsql stable as $$
 declare
   source  record;
@@ -37,10 +37,11 @@ begin
       declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
       guarded := concat_ws(E'\n', guarded,
                  '    if op operator(pg_catalog.=) ''u'' then',
-        -- with another key it is another row, which may belong to other documents
-        format(E'      touches_%s := %s%s;', source.n,
+        -- With another key it is another row, which may belong to other documents. What gave the row its values in this
+        -- transaction may be left out, because this update was captured first.
+        format(E'      touches_%s := %s%s\n        or %s;', source.n,
                case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end,
-                 coalesce(changed, 'false')),
+               coalesce(changed, 'false'), rowrelay.own_version(is_apart)),
                  '    end if;');
     end if;
     -- The table's own key does not change here: such an update is a delete and an insert.

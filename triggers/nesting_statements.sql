@@ -49,14 +49,10 @@ declare
   new_xmin    constant text := rowrelay.system_column('new', 'xmin', is_apart);
   new_cmin    constant text := rowrelay.system_column('new', 'cmin', is_apart);
   new_ctid    constant text := rowrelay.system_column('new', 'ctid', is_apart);
-  old_xmin    constant text := rowrelay.system_column('old', 'xmin', is_apart);
   old_xmax    constant text := rowrelay.system_column('old', 'xmax', is_apart);
   old_cmax    constant text := rowrelay.system_column('old', 'cmax', is_apart);
   followed    constant text := new_xmax || ' operator(pg_catalog.<>) 0';
-  -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
-  is_own      constant text := '(pg_catalog.int8mi(' || old_xmin || '::pg_catalog.text::pg_catalog.int8,'
-                               ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
-                               ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
+  is_own      constant text := rowrelay.own_version(is_apart);
   came_back   constant text := 'rowrelay.may_be_back(tg_relid)';
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table

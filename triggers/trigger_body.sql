@@ -78,7 +78,7 @@ begin
   select * into pins
     from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
-  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
+  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row, is_apart);
   select * into nesting
     from rowrelay.nesting_statements(capture, keeps_before, key_row, old_key, old_hash, rekeyed, can_move,
                                      documents.queueing is not null, images.caveat, is_apart);

@@ -401,23 +401,3 @@ Test(hold, verify_says_what_is_missing_while_a_table_waits) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
-
-/* They wait behind those of before, whatever time they are due at. */
-Test(hold, a_run_until_empty_ends_though_changes_of_a_table_captured_anew_wait) {
-  struct fixture f;
-  begin(&f, "hold_anew");
-  sql(f.at_source, "alter table item add extra text; insert into item values (1, 1, 'x')");
-  rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "1");
-  sql(f.at_source, "select rowrelay.release_table('item'), rowrelay.capture_table('item', target => 'w')");
-  sql(f.at_source, "insert into item values (2, 2, 'y');"
-                   "update rowrelay.hold h set retry_at = clock_timestamp() + case when h.capture = (select max(capture) "
-                   "from rowrelay.hold) then interval '-1 s' else '50 s' end");
-  pid_t process = fixture_run(&f, "--until-empty", NULL);
-  cr_assert(wait_process(process, 5) >= 0, "it does not end");
-  sql(f.at_target, "alter table item add extra text");
-  sql(f.at_source, "update rowrelay.hold set retry_at = clock_timestamp() - interval '1 s'");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  same_rows(&f, "item", "item", "id");
-  fixture_end(&f);
-}

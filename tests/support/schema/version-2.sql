@@ -1047,6 +1047,7 @@ drop function if exists rowrelay.typed_literal(regclass, text, text);
 drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_step);
 drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
+drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
 
 -- The past --------------------------------------------------------------------------------------------------------
 alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
@@ -5854,12 +5855,12 @@ $$;
 --             of both. Columns are compared as text, because IS DISTINCT FROM would look up "=" in the application's
 --             search_path.
 -- Parameters: capture; expression for the bytes of the change's images; whether the image before is kept anyway;
---             expression for what is kept of a row that moved
+--             expression for what is kept of a row that moved; is_apart: as for rowrelay.trigger_body()
 -- Result:     declarations; guarded: statements that compute the keys and may fail; queueing: statements after the
 --             change is logged; all null when no document is built from this table
 create or replace function rowrelay.document_statements(capture rowrelay.capture, size text, keeps_before boolean,
-                                                        key_row text, out declarations text, out guarded text,
-                                                        out queueing text)
+                                                        key_row text, is_apart boolean, out declarations text,
+                                                        out guarded text, out queueing text)
 language plpgsql stable as $$
 declare
   source  record;
@@ -5888,10 +5889,11 @@ begin
       declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
       guarded := concat_ws(E'\n', guarded,
                  '    if op operator(pg_catalog.=) ''u'' then',
-        -- with another key it is another row, which may belong to other documents
-        format(E'      touches_%s := %s%s;', source.n,
+        -- With another key it is another row, which may belong to other documents. What gave the row its values in this
+        -- transaction may be left out, because this update was captured first.
+        format(E'      touches_%s := %s%s\n        or %s;', source.n,
                case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end,
-                 coalesce(changed, 'false')),
+               coalesce(changed, 'false'), rowrelay.own_version(is_apart)),
                  '    end if;');
     end if;
     -- The table's own key does not change here: such an update is a delete and an insert.
@@ -7474,6 +7476,17 @@ $$;
 -- Result:     an expression
 create or replace function rowrelay.system_column(row_name text, column_name text, is_apart boolean) returns text
 language sql immutable as $$ select row_name || case when is_apart then '_' else '.' end || column_name $$;
+-- Purpose:    returns SQL that says whether this transaction has made the row "old" itself. What made it may not have been
+--             captured yet, and may never be: see rowrelay.nesting_statements()
+-- Parameters: is_apart: as for rowrelay.trigger_body()
+-- Result:     a condition
+create or replace function rowrelay.own_version(is_apart boolean) returns text
+language sql immutable as $$
+  -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
+  select '(pg_catalog.int8mi(' || rowrelay.system_column('old', 'xmin', is_apart) || '::pg_catalog.text::pg_catalog.int8,'
+         ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
+         ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648'
+$$;
 -- Purpose:    returns the statements of a trigger function that keep the last change of a row the last one in the log
 --             when writes nest.
 --
@@ -7525,14 +7538,10 @@ declare
   new_xmin    constant text := rowrelay.system_column('new', 'xmin', is_apart);
   new_cmin    constant text := rowrelay.system_column('new', 'cmin', is_apart);
   new_ctid    constant text := rowrelay.system_column('new', 'ctid', is_apart);
-  old_xmin    constant text := rowrelay.system_column('old', 'xmin', is_apart);
   old_xmax    constant text := rowrelay.system_column('old', 'xmax', is_apart);
   old_cmax    constant text := rowrelay.system_column('old', 'cmax', is_apart);
   followed    constant text := new_xmax || ' operator(pg_catalog.<>) 0';
-  -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
-  is_own      constant text := '(pg_catalog.int8mi(' || old_xmin || '::pg_catalog.text::pg_catalog.int8,'
-                               ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
-                               ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
+  is_own      constant text := rowrelay.own_version(is_apart);
   came_back   constant text := 'rowrelay.may_be_back(tg_relid)';
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
@@ -7872,7 +7881,7 @@ begin
   select * into pins
     from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
-  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
+  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row, is_apart);
   select * into nesting
     from rowrelay.nesting_statements(capture, keeps_before, key_row, old_key, old_hash, rekeyed, can_move,
                                      documents.queueing is not null, images.caveat, is_apart);
