@@ -182,6 +182,7 @@ Test(console, a_target_that_goes_down_and_comes_back_is_seen) {
   browser_do("see w: failing, retrying");
   start_server("target");
   f.at_target = connect_to(f.target, NULL);
+  wait_until_empty(&f, 60); /* the longer it was away, the later it is tried again, up to half a minute */
   browser_do("see all running");
   browser_do("see waiting for changes");
   browser_do("gone failing");
