@@ -13,11 +13,6 @@ part_writers() {
   if has_slony; then slony_trigger writers slony; ways+=(slony); fi
   ways+=(captured idle running)
   relay_to_mirror writers rowrelay
-  if has_native; then
-    sql -d "$source_server dbname=writers" -c "select bench.make_table('module', 1, $rows)" >/dev/null
-    relay_natively writers module
-    ways+=(module)
-  fi
   sql -d "$source_server dbname=writers" -c "select rowrelay.add_target('quiet', 'postgresql:')" >/dev/null
   sql -d "$source_server dbname=writers" -c "update rowrelay set quantity = quantity" # so that the table is there
   drain writers
@@ -32,8 +27,6 @@ part_writers() {
     "rowrelay when nothing runs. Two workers of rowrelay, and logical replication, deliver to the other server, on the" \
     "same processors. Median (smallest–largest)."
 }
-
-writers_module() { measure_writers "rowrelay's module, nothing runs" module; }
 
 measure_writers() { # WAY TABLE
   sample "$1" "synchronous_commit = $mode" "$(commits_per_second writers "$2" "$rows" "$mode" -c 32 -j 2 -T 2)"
