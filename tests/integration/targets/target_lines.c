@@ -286,8 +286,11 @@ Test(target_lines, files_that_are_renamed_under_several_processes_have_each_chan
         "update item set more = '{\"round\": %d}' where id %% 17 = %d %% 17",
         i * 50, i * 50 + 49, i, i);
     snprintf(rotated, sizeof rotated, "%s.%02d", path, i);
-    if (access(path, F_OK) == 0)
-      cr_assert_eq(rename(path, rotated), 0);
+    for (int waited = 0; access(path, F_OK) != 0; waited++) {
+      cr_assert_lt(waited, 2000, "nothing was written in round %d", i);
+      sleep_seconds(0.01);
+    }
+    cr_assert_eq(rename(path, rotated), 0);
   }
   wait_until_empty(&f, 20);
   for (int i = 0; i < 2; i++)
