@@ -288,14 +288,24 @@ static bool ends(PGconn *source, const char *statement, char *problem) {
   return ends_well;
 }
 
+static bool begins_with(const char *statement, const char *const beginnings[], size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(statement, beginnings[i], strlen(beginnings[i])) == 0)
+      return true;
+  return false;
+}
+
 /* What alters a table, or how it is captured, without any change of a row. */
 static bool is_alteration(const char *statement) {
   static const char *const BEGINNINGS[] = {"alter table nasty.", "select rowrelay.capture_table(",
                                            "select rowrelay.release_table("};
-  for (size_t i = 0; i < sizeof BEGINNINGS / sizeof *BEGINNINGS; i++)
-    if (strncmp(statement, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
-      return true;
-  return false;
+  return begins_with(statement, BEGINNINGS, sizeof BEGINNINGS / sizeof *BEGINNINGS);
+}
+
+/* What neither changes a row nor ends a transaction: half of a story, of which nothing is to be seen in the log. */
+static bool is_preparation(const char *statement) {
+  static const char *const BEGINNINGS[] = {"create ", "alter function ", "grant ", "begin", "savepoint "};
+  return begins_with(statement, BEGINNINGS, sizeof BEGINNINGS / sizeof *BEGINNINGS);
 }
 
 /* Asks what fails where another session has a lock, or a snapshot is too old: then false, and the transaction is over.
@@ -395,7 +405,7 @@ static bool goes_on_well(struct retold *retold, const char *statement, char *pro
   bool is_all = is_idle(source) && is_alone(retold);
   if (strcmp(statement, NASTY_DELIVER) == 0)
     return is_all ? is_mirrored(retold, problem) : is_delivered(retold, problem);
-  if (!is_all)
+  if (!is_all || is_preparation(statement))
     return true;
   return strcmp(statement, NASTY_UNDO) == 0 ? is_undone(retold, problem) : is_logged(retold, problem);
 }
