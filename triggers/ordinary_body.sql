@@ -55,11 +55,11 @@ begin
     into new_has_key, old_has_key
     from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
-    -- a row that leaves its lane is a barrier, which has no hash
+    -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
-                   ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
+                   ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
                    rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'));
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), rowrelay.own_version(false));
   end if;
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
               then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)

@@ -51,10 +51,10 @@ begin
       from rowrelay.row_keys(capture, before_row, after_row) as k;
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     is_told := not (rowrelay.key_is_unique(capture) and capture.key_is_exact) or rowrelay.can_change_lane(capture);
-    -- as the trigger function does: see rowrelay.can_change_lane()
+    -- As the trigger function does, see rowrelay.can_change_lane(); but here nobody knows which transaction made a row.
     if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
       -- a key with only another spelling is the same row, so the row moves too
-      if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
+      if operation = 'UPDATE' and (not rekeyed or not capture.key_is_exact) then
         new_hash := null;
       end if;
       if operation = 'DELETE' or rekeyed then

@@ -16,7 +16,9 @@
 --             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
 --             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
 --             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
---             before those of the statement: see rowrelay.nesting_statements().
+--             before those of the statement: see rowrelay.nesting_statements(). So an update of a version that this
+--             transaction has made is such a barrier too: what made it may have taken the row out of its lane, and
+--             be captured only later.
 -- Parameters: capture; whether it is a function beside the trigger's, with parameters in place of what a trigger knows
 --             (rowrelay.rest_function), where each change has both rows
 -- Result:     declarations and statements of PL/pgSQL
@@ -167,9 +169,10 @@ begin
     old_is_null,
            '      end if;') end,
     case when can_move then
-      -- a key with only another spelling is the same row, so the row moves too
-      format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
-             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
+      -- a key with only another spelling is the same row, so the row moves too; and an own version may have moved
+      format('      moves := op operator(pg_catalog.=) ''u'' and %s(hash operator(pg_catalog.<>) %s or %s);',
+             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash,
+             rowrelay.own_version(is_apart)) end,
            '    end if;') end,
     case when old_is_null is not null or can_move or not keeps_before then concat_ws(E'\n',
            '    if op operator(pg_catalog.=) ''d'' then',

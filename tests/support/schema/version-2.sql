@@ -7317,10 +7317,10 @@ begin
       from rowrelay.row_keys(capture, before_row, after_row) as k;
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     is_told := not (rowrelay.key_is_unique(capture) and capture.key_is_exact) or rowrelay.can_change_lane(capture);
-    -- as the trigger function does: see rowrelay.can_change_lane()
+    -- As the trigger function does, see rowrelay.can_change_lane(); but here nobody knows which transaction made a row.
     if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
       -- a key with only another spelling is the same row, so the row moves too
-      if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
+      if operation = 'UPDATE' and (not rekeyed or not capture.key_is_exact) then
         new_hash := null;
       end if;
       if operation = 'DELETE' or rekeyed then
@@ -7820,7 +7820,9 @@ $$;
 --             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
 --             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
 --             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
---             before those of the statement: see rowrelay.nesting_statements().
+--             before those of the statement: see rowrelay.nesting_statements(). So an update of a version that this
+--             transaction has made is such a barrier too: what made it may have taken the row out of its lane, and
+--             be captured only later.
 -- Parameters: capture; whether it is a function beside the trigger's, with parameters in place of what a trigger knows
 --             (rowrelay.rest_function), where each change has both rows
 -- Result:     declarations and statements of PL/pgSQL
@@ -7971,9 +7973,10 @@ begin
     old_is_null,
            '      end if;') end,
     case when can_move then
-      -- a key with only another spelling is the same row, so the row moves too
-      format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
-             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
+      -- a key with only another spelling is the same row, so the row moves too; and an own version may have moved
+      format('      moves := op operator(pg_catalog.=) ''u'' and %s(hash operator(pg_catalog.<>) %s or %s);',
+             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash,
+             rowrelay.own_version(is_apart)) end,
            '    end if;') end,
     case when old_is_null is not null or can_move or not keeps_before then concat_ws(E'\n',
            '    if op operator(pg_catalog.=) ''d'' then',
@@ -8193,11 +8196,11 @@ begin
     into new_has_key, old_has_key
     from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
-    -- a row that leaves its lane is a barrier, which has no hash
+    -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
-                   ' and %1$s operator(pg_catalog.=) %2$s then %1$s end',
+                   ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
                    rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'));
+                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), rowrelay.own_version(false));
   end if;
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
               then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)
