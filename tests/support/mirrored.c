@@ -35,6 +35,10 @@ void mirrored_same(struct fixture *fixture, const char *table) {
   same_rows(fixture, table, table, "1");
 }
 
+void mirrored_maintain(struct fixture *fixture) {
+  sql(fixture->at_source, "delete from rowrelay.job; select * from rowrelay.maintain()");
+}
+
 const char *captured_changes(struct fixture *fixture, const char *table) {
   return ask(
       fixture->at_source,

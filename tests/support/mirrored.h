@@ -15,6 +15,8 @@ void mirrored_capture(struct fixture *fixture, const char *pattern);
 void mirrored_deliver(struct fixture *fixture);
 /* Delivers, and fails the test unless `table` has the same rows on both sides, compared as text. */
 void mirrored_same(struct fixture *fixture, const char *table);
+/* Does once, now, what a running process does every half minute. */
+void mirrored_maintain(struct fixture *fixture);
 /* The changes captured of `table` so far, in order: "i:1 u:1 d:1", operation and key of each ("-" for none). */
 const char *captured_changes(struct fixture *fixture, const char *table);
 

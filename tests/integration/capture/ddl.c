@@ -1,15 +1,9 @@
 /* A captured table is altered: writers never fail, nothing is lost, and nothing that is left out appears. */
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "mirrored.h"
-
-/* As a running process does every half minute. */
-static void maintain(struct fixture *f) {
-  sql(f->at_source, "delete from rowrelay.job; select * from rowrelay.maintain()");
-}
 
 static const char *note(struct fixture *f) {
   return ask(f->at_source, "select note from rowrelay.captures");
@@ -99,7 +93,7 @@ static void writers_go_on(struct fixture *f, PGconn *cached, int index, bool in_
   write_item(cached, table);
   PGconn *fresh = connect_to(f->source, NULL);
   write_item(fresh, table);
-  maintain(f);
+  mirrored_maintain(f);
   write_item(cached, table);
   write_item(fresh, table);
   PQfinish(fresh);
@@ -180,7 +174,7 @@ Test(ddl, an_added_column_appears_in_mirrors_that_are_made_and_others_wait_for_i
              "select count(*) from item as i where to_jsonb(i) ->> 'extra' is not null and id <> 3");
   wait_for_note(&f, "own", "%table own_item in the target has no column extra%");
   cr_assert(ask_number(f.at_target, "select count(*) from own_item where id = 4") == 0);
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_target, "alter table own_item add extra text");
   both_have_the_same(&f);
   wait_until(f.at_source, "", 20, "select string_agg(note, '') from rowrelay.status");
@@ -262,7 +256,7 @@ Test(ddl, a_renamed_key_is_waited_for) {
       "insert into item values (3, 3); delete from item where number = 2; update item set number = 4 where number = 3");
   wait_for_note(&f, "w", "%no unique index on the key [\"number\"]%");
   wait_for_note(&f, "own", "%no column number%");
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_source, "insert into item values (5, 5)");
   sql(f.at_target,
       "alter table item drop number; alter table item rename id to number; alter table own_item rename id to number");
@@ -285,7 +279,7 @@ Test(ddl, a_dropped_column_keeps_what_it_had_in_the_target) {
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, '/', v, '/', w), ' ' order by id) from own_item"),
                    "1/3/10 3//3");
   sql(f.at_target, "alter table item drop v; alter table own_item drop v");
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_source, "update item set w = 11 where id = 1");
   both_have_the_same(&f);
   stop_process(process, SIGTERM);
@@ -317,7 +311,7 @@ Test(ddl, a_retyped_key_keeps_the_order_of_each_row) {
   sql(f.at_source, "insert into item select n, 0 from generate_series(1, 300) as n; update item set v = 1");
   sql(f.at_source,
       "alter table item alter id type numeric(20, 2); update item set v = 2; update item set v = 3 where id %% 2 = 0");
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_source, "update item set v = v + 10; delete from item where id %% 5 = 0;"
                    "insert into item select n * 5, -1 from generate_series(1, 60) as n where n %% 2 = 0");
   rowrelay_ok(&f, "run", "--until-empty", "--workers", "4", NULL);
@@ -333,7 +327,7 @@ Test(ddl, a_renamed_table_goes_on_to_where_it_went) {
   sql(f.at_source, "alter table item rename to article; update article set v = 3 where id = 1; create schema shop;"
                    "alter table article set schema shop; delete from shop.article where id = 2");
   sql(f.at_source, "create table item (id text); insert into item values ('another')");
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_source,
       "insert into shop.article values (4, 4); truncate shop.article; insert into shop.article values (5, 5)");
   nothing_is_refused(&f);
@@ -354,7 +348,7 @@ Test(ddl, a_table_that_is_made_anew_is_another_one) {
   sql(f.at_source, "insert into item values (2, 2); update item set v = 3 where id = 1; drop table item;"
                    "create table item (id int primary key, v int); insert into item values (9)");
   cr_assert_str_eq(note(&f), "the table is gone: release it");
-  maintain(&f);
+  mirrored_maintain(&f);
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, '/', v), ' ' order by id) from item"), "1/3 2/2");
   /* captured again it goes on into the same table */
@@ -378,7 +372,7 @@ Test(ddl, a_dropped_key_is_waited_for_until_there_is_another) {
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   sql(f.at_source,
       "alter table item drop id; update item set v = v + 100 where v %% 2 = 0; delete from item where v = 1");
-  maintain(&f);
+  mirrored_maintain(&f);
   sql(f.at_source, "insert into item values ('c10', 10); update item set code = 'c3!' where code = 'c3';"
                    "update item set v = 0 where code = 'c3!'; delete from item where code = 'c5'");
   cr_assert_str_eq(note(&f), "a key column was dropped: capture the table again");
@@ -457,149 +451,6 @@ Test(ddl, a_row_whose_chosen_key_is_null_is_refused) {
   fixture_end(&f);
 }
 
-/* ---- what is left out -------------------------------------------------------------------------------------------- */
-
-Test(ddl, a_column_that_a_filter_reads_cannot_go_unnoticed) {
-  struct fixture f;
-  mirrored_begin(&f, "ddl_filter", "create table item (id int primary key, state text, v int)");
-  rowrelay_ok(&f, "capture", "item", "--where", "state = 'open'", "--to", "w", "--create", NULL);
-  sql(f.at_source, "insert into item values (1, 'open'), (2, 'closed')");
-  mirrored_deliver(&f);
-  sql(f.at_source, "alter table item rename state to condition; insert into item values (3, 'open'), (4, 'closed');"
-                   "update item set condition = 'open' where id = 2; update item set condition = 'x' where id = 1");
-  maintain(&f);
-  sql(f.at_source, "update item set condition = 'open' where id = 4");
-  cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:3 i:2 d:1 i:4");
-  mirrored_deliver(&f);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, condition), ' ' order by id) from item"),
-                   "2open 3open 4open");
-  /* PostgreSQL itself handles these */
-  cr_assert_str_eq(sql_fails(f.at_source, "alter table item drop condition"), "2BP01");
-  cr_assert_str_eq(sql_fails(f.at_source, "alter table item alter condition type varchar(10)"), "0A000");
-  sql(f.at_source, "alter table item drop condition cascade; insert into item values (5)");
-  cr_assert_str_eq(note(&f), "triggers are missing or disabled: capture the table again");
-  wait_for_note(&f, "w", "%triggers are missing%");
-  fixture_end(&f);
-}
-
-Test(ddl, what_is_left_out_is_not_made_at_the_target_either) {
-  struct fixture f;
-  mirrored_begin(&f, "ddl_left_out", "create table item (id int primary key, secret text, v int)");
-  rowrelay_ok(&f, "capture", "item", "--exclude", "secret", "--to", "w", "--create", NULL);
-  sql(f.at_source, "insert into item values (1, 'x', 1)");
-  mirrored_deliver(&f);
-  sql(f.at_source, "alter table item rename secret to open; alter table item add secret text default 'x';"
-                   "alter table item add w int; update item set w = 2");
-  mirrored_deliver(&f);
-  maintain(&f);
-  sql(f.at_source, "update item set w = 3");
-  mirrored_deliver(&f);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid "
-                                    "= 'item'::regclass and attnum > 0"),
-                   "id v w");
-  same_rows(&f, "(select id, v, w from item)", "item", "1");
-  cr_assert_str_eq(ask(f.at_source, "select exclude from rowrelay.captures"), "{open,secret}");
-  fixture_end(&f);
-}
-
-/* Chosen columns are stored by number, so that no other column is captured under a chosen name. */
-Test(ddl, chosen_columns_stay_chosen_under_other_names) {
-  struct fixture f;
-  mirrored_begin(&f, "ddl_chosen", "create table item (id int primary key, v int, secret text, w int)");
-  rowrelay_ok(&f, "capture", "item", "--columns", "id,v,w", "--to", "w", "--create", NULL);
-  sql(f.at_source, "insert into item values (1, 1, 'hidden', 1)");
-  mirrored_deliver(&f);
-  sql(f.at_source, "alter table item rename v to worth; alter table item rename secret to v;"
-                   "insert into item values (2, 2, 'hidden', 2); update item set worth = 10 where id = 1;"
-                   "alter table item drop w; alter table item add w text; update item set w = 'w'");
-  maintain(&f);
-  sql(f.at_source, "insert into item values (3, 3, 'hidden', 'x')");
-  cr_assert_eq(
-      ask_number(f.at_source, "select count(*) from rowrelay.change where concat(old_row, new_row) like '%%hidden%%'"),
-      0);
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct new_row ->> 'worth', ' ') from rowrelay.change"),
-                   "10 2 3");
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(new_row ->> 'w', ' ' order by id) from rowrelay.change"),
-                   "1 2 1 w w x");
-  cr_assert_str_eq(ask(f.at_source, "select columns from rowrelay.captures"), "{id,worth,w}");
-  fixture_end(&f);
-}
-
-/* Such a transaction sees the former catalogs, while its rows come with the present names. */
-static void write_unseeing(const char *name, const char *alteration) {
-  struct fixture f;
-  mirrored_begin(&f, name, "create table item (id int primary key, secret text, masked text, v int)");
-  sql(f.at_source,
-      "select rowrelay.capture_table('item', exclude => '{secret}', mask => '{\"masked\": 0}', before => 'full')");
-  sql(f.at_source, "insert into item values (1, 'hidden', 'hidden', 1)");
-  PGconn *old = connect_to(f.source, NULL);
-  sql(old, "begin isolation level repeatable read; select 1");
-  sql(f.at_source, "%s", alteration);
-  sql(old, "update item set v = 2; insert into item values (2, 'hidden', 'hidden', 2); delete from item where id = 1; "
-           "commit");
-  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history") >= 4);
-  cr_assert(ask_number(
-                f.at_source,
-                "select count(*) from rowrelay.change where concat(key, old_row, new_row, caveat) like '%%hidden%%'") ==
-            0);
-  sql(f.at_source, "insert into item values (3, 'hidden', 'hidden', 3)");
-  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where key = '3' and problem is null") == 1);
-  cr_assert(ask_number(
-                f.at_source,
-                "select count(*) from rowrelay.change where concat(key, old_row, new_row, caveat) like '%%hidden%%'") ==
-            0);
-  PQfinish(old);
-  fixture_end(&f);
-}
-
-Test(ddl, nothing_that_is_left_out_is_captured_by_a_transaction_that_cannot_see_its_new_name) {
-  write_unseeing("ddl_snapshot", "alter table item rename secret to open; alter table item rename masked to bare");
-}
-
-Test(ddl, nothing_that_is_left_out_is_captured_by_a_transaction_that_sees_its_name_on_another_column) {
-  write_unseeing("ddl_snapshot_2", "alter table item rename secret to open; alter table item rename masked to bare;"
-                                   "alter table item add secret text; alter table item add masked text");
-}
-
-Test(ddl, a_transaction_that_cannot_see_what_was_altered_goes_on) {
-  struct fixture f;
-  mirrored_begin(&f, "ddl_unseen",
-                 "create table item (id int unique, secret text);"
-                 "create table part (id int, secret text, primary key (id)) partition by range (id);"
-                 "create table part_1 partition of part for values from (0) to (10);"
-                 "insert into part values (1, 'hidden')");
-  PGconn *old = connect_to(f.source, NULL);
-  sql(old, "begin isolation level repeatable read; select 1");
-  rowrelay_ok(&f, "capture", "item", "--key", "id", "--to", "w", "--create", NULL);
-  rowrelay_ok(&f, "capture", "part", "--exclude", "secret", "--before", "--to", "w", "--create", NULL);
-  /* a null key goes the slow way, which asks how the table is captured */
-  sql(old, "insert into item values (1, 'a'), (null, 'b'); truncate item; truncate part_1; commit");
-  cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:- t:-");
-  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.history where problem like '%%cannot see yet'"),
-               3);
-  sql(f.at_source, "insert into part values (2, 'hidden')");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  /* what it wrote is listed, and what follows a TRUNCATE in a table waits for it */
-  cr_assert_str_eq(ask(f.at_source,
-                       "select string_agg(concat(op, ' ', position('cannot see yet' in message) > 0), ', ' "
-                       "order by change_id) from rowrelay.errors"),
-                   "insert t, truncate t, truncate t, insert f");
-  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  sql(old, "begin isolation level repeatable read; select 1");
-  sql(f.at_source, "alter table part rename secret to open; alter table part rename id to number");
-  sql(old, "truncate part_1; commit");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(op, ' ', message), ', ') from rowrelay.errors"),
-                   "truncate the row could not be captured: its columns were altered by a transaction that this one "
-                   "cannot see yet");
-  cr_assert_eq(
-      ask_number(f.at_source, "select count(*) from rowrelay.change where concat(old_row, new_row) like '%%hidden%%'"),
-      0);
-  PQfinish(old);
-  fixture_end(&f);
-}
-
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
 /* Who routes a table locks its targets; maintenance has locked other targets then. */
@@ -621,7 +472,7 @@ Test(ddl, maintenance_waits_for_nobody_who_has_locked_a_target) {
   sleep_seconds(1.5); /* longer than deadlock_timeout: it would not be maintenance that fails */
   sql(person, "select from rowrelay.target order by ctid for update; commit");
   finish(maintenance);
-  maintain(&f);
+  mirrored_maintain(&f);
   cr_assert_str_eq(note(&f), "");
   PQfinish(person);
   PQfinish(maintenance);

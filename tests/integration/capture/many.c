@@ -204,8 +204,9 @@ static void write_to_each(PGconn *writer, int from, int to) {
       from, to);
 }
 
-/* Each session keeps the plans of each trigger function that it ran: 190 kB for each table, of which 12 are the server's
- * own caches, which double when they are full, here or before. pg_backend_memory_contexts came with PostgreSQL 14. */
+/* Each session keeps the plans of each trigger function that it ran: 190 kB for each table, of which 12 are the
+ * server's own caches, which double when they are full, here or before. pg_backend_memory_contexts came with
+ * PostgreSQL 14. */
 Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
   struct fixture f;
   fixture_begin(&f, "many_memory");

@@ -1,0 +1,306 @@
+/* Inheritance: the rows are also in tables that were made of the captured one, and keys may be in several of them. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "mirrored.h"
+
+Test(inheritance, rows_of_inheritance_children_are_the_parents) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_inherit",
+                 "create table animal (id int primary key, name text);"
+                 "create table dog (barks bool, primary key (id)) inherits (animal);"
+                 "create table poodle (curls int, primary key (id)) inherits (dog)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'cat'), (2, 'cow'); insert into dog values (10, 'rex', true), (11, "
+                   "'bello', false);"
+                   "insert into poodle values (20, 'fifi', true, 7), (21, 'gigi', null, null);"
+                   "update animal set name = upper(name) where id in (2, 11, 21); delete from animal where id in (1, "
+                   "10); update dog set barks = true where id = 20;"
+                   "update poodle set id = 22 where id = 21");
+  mirrored_same(&f, "animal");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%barks%%'") == 0);
+  sql(f.at_source, "truncate only poodle");
+  mirrored_same(&f, "animal");
+  sql(f.at_source, "insert into poodle values (30, 'mimi', true, 1); truncate only animal");
+  mirrored_same(&f, "animal");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(name, ' ' order by id) from animal"), "BELLO mimi");
+  sql(f.at_source, "insert into animal values (40, 'owl'); truncate animal");
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}
+
+Test(inheritance, an_inheritance_child_that_comes_later_is_captured_after_maintenance) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_heir", "create table animal (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'cat'); create table dog (barks bool) inherits (animal)");
+  cr_assert_str_neq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "insert into dog values (2, 'rex', true); update dog set name = 'x'");
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}
+
+/* At once, and its triggers go when maintenance can have its lock: until then the functions know it. */
+Test(inheritance, a_child_that_no_longer_inherits_is_captured_no_more) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_orphan",
+                 "create table animal (id int primary key, name text); create table dog (barks bool) inherits (animal);"
+                 "create table poodle () inherits (dog); create table cat () inherits (animal)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'owl'); insert into poodle values (2, 'fifi', true);"
+                   "delete from poodle; alter table dog no inherit animal;"
+                   "insert into dog values (1, 'rex', true); insert into poodle values (3, 'gigi', true);"
+                   "update dog set name = 'x'; insert into cat values (4, 'tom'); delete from dog; truncate dog");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"),
+                   "maintenance will drop its triggers from tables that no longer belong to it: dog, poodle");
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "begin; insert into dog values (5, 'rex', true)");
+  sql(f.at_source, "delete from cat; drop table cat"); /* the last child */
+  cr_assert(strstr(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"),
+                   "table public.animal: its triggers could not be dropped from tables that no longer belong to it "
+                   "(public.dog, public.poodle)") != NULL);
+  sql(session, "insert into dog values (6, 'rex', true); commit");
+  PQfinish(session);
+  rowrelay_ok(&f, "capture", "animal", "--before", NULL); /* which makes a function for a table without children */
+  sql(f.at_source, "insert into dog values (7, 'rex', true)");
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  cr_assert(ask_number(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%' and "
+                                    "tgrelid <> 'animal'::regclass") == 0);
+  sql(f.at_source, "insert into dog values (8, 'rex', true); insert into animal values (9, 'owl')");
+  mirrored_same(&f, "animal");
+  /* nothing is in its way when it is captured by itself */
+  rowrelay_ok(&f, "capture", "dog", "--key", "", NULL);
+  fixture_end(&f);
+}
+
+Test(inheritance, a_child_that_a_transaction_cannot_see_as_one_yet_is_captured) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_unseen", "create table animal (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "begin isolation level repeatable read; select from animal");
+  sql(f.at_source, "create table dog (barks bool, primary key (id)) inherits (animal);"
+                   "create table poodle (primary key (id)) inherits (dog); select rowrelay.maintain()");
+  sql(session,
+      "insert into dog values (1, 'rex', true), (2, 'bello', true); insert into poodle values (3, 'gigi', true);"
+      "update dog set name = 'x'; delete from dog where id = 2; insert into poodle values (4, 'mimi', true);"
+      "truncate poodle; insert into poodle values (5, 'lulu', true); commit");
+  PQfinish(session);
+  mirrored_same(&f, "animal");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id || name, ' ' order by id) from animal"), "1x 5lulu");
+  fixture_end(&f);
+}
+
+Test(inheritance, a_child_gets_its_triggers_when_the_function_knows_of_children) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_known", "create table animal (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "create table dog (barks bool, primary key (id)) inherits (animal)");
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "begin; select from rowrelay.target for update");
+  sql(f.at_source, "select rowrelay.maintain(); insert into dog values (1, 'rex', true)");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%barks%%'") == 0);
+  sql(session, "commit");
+  PQfinish(session);
+  sql(f.at_source, "delete from dog; delete from rowrelay.job; select rowrelay.maintain()");
+  sql(f.at_source, "insert into dog values (2, 'rex', true)");
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}
+
+Test(inheritance, a_child_comes_after_a_column_of_the_filter_was_renamed) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_renamed",
+                 "create table animal (id int primary key, name text, \"new.\" text default 'x');"
+                 "create table cat () inherits (animal)");
+  rowrelay_ok(&f, "capture", "animal", "--where", "name <> 'new.it''s' and \"new.\" <> E'new.\\\\' and name <> 'rex'",
+              "--to", "w", "--create", NULL);
+  sql(f.at_source, "alter table animal rename name to called; create table dog (barks bool) inherits (animal)");
+  sql(f.at_source, "insert into cat values (1, 'tom'); delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "insert into dog values (2, 'rex'), (3, 'bello'), (4, 'new.it''s'), (5, 'old.it''s');"
+                   "update dog set called = 'rex' where id = 3; update dog set called = 'bello' where id = 2;"
+                   "update cat set called = 'cat'; delete from dog where id = 5");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, called), ' ' order by id) from animal"),
+                   "1cat 2bello");
+  /* all of them anew, as when a trigger was lost */
+  sql(f.at_source, "drop trigger \"!rowrelay_update\" on dog; delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  fixture_end(&f);
+}
+
+Test(inheritance, a_column_that_parent_and_children_get_is_in_their_images_at_once) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "parts_wider",
+      "create table p (id int primary key, f1 int); create table c (extra smallint, primary key (id)) inherits (p);"
+      "create table j (id int primary key, f1 json); create table k (extra json, primary key (id)) inherits (j)");
+  mirrored_capture(&f, "p");
+  rowrelay_ok(&f, "capture", "j", "--before", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into p values (1, 1); insert into c values (2, 2, 2); insert into j values (1, '{}');"
+                   "insert into k values (2, '[]', '7')");
+  sql(f.at_source, "alter table p add f2 int; insert into p values (3, 3, 3); insert into c values (4, 4, 4, 4);"
+                   "update p set f2 = id where f2 is null; alter table c add more int; update c set more = 1, f1 = 0;"
+                   "alter table j add f2 int; insert into k values (4, '[4]', '7', 4); update j set f2 = 5");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%extra%%' or "
+                                    "new_row::text like '%%more%%'") == 0);
+  mirrored_same(&f, "p");
+  same_rows(&f, "j", "j", "id");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(f2::text, ' ' order by id) from p"), "1 2 3 4");
+  fixture_end(&f);
+}
+
+Test(inheritance, keys_that_children_share_are_refused_or_listed) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_shared",
+                 "create table p (id int primary key, n int); create table c (primary key (id)) inherits (p);"
+                 "insert into p values (1, 1), (2, 2); insert into c values (1, 3)");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('p')"), "23505");
+  cr_assert(strstr(PQerrorMessage(f.at_source), "They are in p and c") != NULL, "%s", PQerrorMessage(f.at_source));
+  /* without a key all rows arrive */
+  rowrelay_ok(&f, "capture", "p", "--key", "", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "backfill", "p", "--to", "w", NULL);
+  sql(f.at_source, "update c set n = 4; insert into c values (2, 2)");
+  mirrored_same(&f, "p");
+  cr_assert(ask_number(f.at_target, "select count(*) from p") == 4);
+  sql(f.at_source, "select rowrelay.release_table('p'); delete from only p where id < 3;"
+                   "select rowrelay.capture_table('p')");
+  sql(f.at_source,
+      "insert into p values (1, 7); insert into p values (9, 9); insert into c values (8, 8); update c set "
+      "id = 9 where id = 8");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by id) from rowrelay.change where caveat ->> "
+                                    "'problem' like '%%has the same key'"),
+                   "1 9");
+  /* when one of them goes, the other is there */
+  sql(f.at_source, "delete from only p where id = 1");
+  cr_assert_str_eq(ask(f.at_source, "select new_row ->> 'n' from rowrelay.change where key = '1' order by id desc"),
+                   "4");
+  fixture_end(&f);
+}
+
+static const char *keys_listed(struct fixture *f) {
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  return ask(f->at_source, "select string_agg(distinct key, ' ' order by key) from rowrelay.errors");
+}
+
+/* What a row with a shared key becomes says nothing of the others: they stay listed until there is one. */
+Test(inheritance, a_key_that_rows_share_is_listed_as_long_as_they_do) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_listed",
+                 "create table p (id int primary key, n int); create table c (own int) inherits (p)");
+  rowrelay_ok(&f, "capture", "p", "--where", "n > 0", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into p values (1, 1), (2, 0), (3, 3); insert into c values (1, 2)");
+  cr_expect_str_eq(keys_listed(&f), "1");
+  sql(f.at_source, "update c set n = 5; update only p set n = 6 where id = 1");
+  cr_expect_str_eq(keys_listed(&f), "1", "an update tells of one of them");
+  /* within one child */
+  sql(f.at_source, "insert into c values (7, 1), (8, 1); insert into c values (7, 2), (7, 3), (9, 1);"
+                   "update c set id = 8 where id = 9");
+  cr_expect_str_eq(keys_listed(&f), "1 7 8");
+  sql(f.at_source, "delete from c where id = 7 and n = 1; delete from only p where id = 1");
+  cr_expect_str_eq(keys_listed(&f), "7 8", "two are left of one, and one of the other");
+  /* one that the filter leaves out is none */
+  sql(f.at_source, "insert into c values (2, 1); update c set n = 0 where id = 7 and n = 2;"
+                   "update c set id = 10 where ctid = (select max(ctid) from only c where id = 8)");
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ':', n), ' ' order by id) from p"),
+                   "1:5 2:1 3:3 7:3 8:1 10:1");
+  /* nor does who repairs */
+  sql(f.at_source, "insert into c values (10, 2)");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  rowrelay_ok(&f, "skip", "--all", NULL);
+  cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill('p', 'w')"), "23505");
+  sql(f.at_source, "select rowrelay.requeue('p', 'w', '{10,3}')");
+  cr_expect_str_eq(keys_listed(&f), "10");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  cr_expect_str_eq(keys_listed(&f), "10");
+  sql(f.at_source, "delete from c where id = 10 and n = 2");
+  cr_expect_str_eq(keys_listed(&f), "");
+  /* all rows of one table go, but not the other with the key */
+  sql(f.at_source, "insert into c values (3, 1)");
+  cr_expect_str_eq(keys_listed(&f), "3");
+  sql(f.at_source, "truncate c");
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ':', n), ' ' order by id) from p"), "3:3");
+  sql(f.at_source, "insert into p values (15, 1); insert into c values (15, 2); update p set n = 3 where id = 15;"
+                   "truncate only p");
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ':', n), ' ' order by id) from p"), "15:3");
+  sql(f.at_source, "insert into p values (15, 4), (3, 4); truncate p");
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from p"), "0");
+  /* one that is written again before its trigger is told */
+  sql(f.at_source, "create function bump(i int) returns int language plpgsql as $$ begin"
+                   "  update c set n = n + 1 where id = i - 1; return i; end $$;"
+                   "insert into p values (11, 1); insert into c select i, bump(i) from generate_series(11, 13) as i");
+  cr_expect_str_eq(keys_listed(&f), "11");
+  fixture_end(&f);
+}
+
+Test(inheritance, truncates_of_siblings_do_not_wait_for_each_other) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_siblings",
+                 "create table p (id int primary key); create table c (primary key (id)) inherits (p);"
+                 "create table d (primary key (id)) inherits (p)");
+  mirrored_capture(&f, "p");
+  sql(f.at_source, "insert into c values (1), (2); insert into d values (3)");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(other, "begin; truncate c");
+  sql(f.at_source, "set statement_timeout to '10s'; truncate d");
+  sql(other, "commit");
+  PQfinish(other);
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from p"), "0");
+  fixture_end(&f);
+}
+
+/* What comes later decides, however it spells the key. */
+Test(inheritance, a_key_that_rows_spell_differently_is_listed_as_long_as_the_mirror_lacks_it) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_spelled", "select");
+  for (int i = 0; i < 2; i++)
+    sql(i == 0 ? f.at_source : f.at_target, "create extension citext");
+  sql(f.at_source, "create table p (id citext primary key, n int); create table c (primary key (id)) inherits (p)");
+  mirrored_capture(&f, "p");
+  sql(f.at_source, "insert into c values ('a', 2)");
+  /* a delete that does not see the row that is left */
+  PGconn *early = connect_to(f.source, NULL);
+  sql(early, "begin isolation level repeatable read; select from c");
+  sql(f.at_source, "insert into p values ('A', 1); update only p set n = 3");
+  sql(early, "delete from c; commit");
+  PQfinish(early);
+  cr_expect_str_eq(keys_listed(&f), "A", "the mirror lacks it");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from p"), "0");
+  sql(f.at_source, "update p set n = 4");
+  cr_expect_str_eq(keys_listed(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select id || n from p"), "A4");
+  fixture_end(&f);
+}
+
+Test(inheritance, a_pattern_that_names_parent_and_child_captures_the_parent) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_pattern",
+                 "create schema shop; create table shop.animal (id int primary key, name text);"
+                 "create table shop.dog (barks bool, primary key (id)) inherits (shop.animal);"
+                 "create table shop.poodle (curls int, primary key (id)) inherits (shop.dog);"
+                 "create table shop.zoo (id int primary key)");
+  mirrored_capture(&f, "shop.*");
+  sql(f.at_source, "insert into shop.poodle values (1, 'fifi', true, 7)");
+  mirrored_same(&f, "shop.animal");
+  cr_expect_str_eq(
+      ask(f.at_source, "select string_agg(relation::text, ' ' order by relation::text) from rowrelay.captures"),
+      "shop.animal shop.zoo");
+  /* One that is captured by itself is released by a pattern, too. */
+  sql(f.at_source, "create table shop.sale (id int primary key) partition by range (id);"
+                   "create table shop.sale_1 partition of shop.sale for values from (0) to (9)");
+  rowrelay_ok(&f, "capture", "shop.sale_1", NULL);
+  rowrelay_ok(&f, "release", "shop.*", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures"), "");
+  fixture_end(&f);
+}
