@@ -5,11 +5,18 @@
 
 static bool print(struct source *source, const struct options *given, struct error *error) {
   const char *target = option_text(given, "target");
-  const struct values values = VALUES(target, option_text(given, "limit"));
-  return (target == NULL || call_run(source, &QUERY_target_id, VALUES(target), NULL, error)) &&
-         (option_given(given, "json") ? call_print_value(source, &QUERY_cmd_errors_json, values, error)
-                                      : call_print_table(source, &QUERY_cmd_errors, values, error)) &&
-         call_tell_hidden(source, NULL, NULL, error);
+  const char *table = option_text(given, "table");
+  PGresult *named = NULL;
+  if ((target != NULL && !call_run(source, &QUERY_target_id, VALUES(target), NULL, error)) ||
+      (table != NULL && !call_run(source, &QUERY_cmd_tables_named, VALUES(table), &named, error)))
+    return false;
+  const char *tables = named != NULL ? PQgetvalue(named, 0, 0) : NULL;
+  const struct values values = VALUES(target, option_text(given, "limit"), tables);
+  bool ok = (option_given(given, "json") ? call_print_value(source, &QUERY_cmd_errors_json, values, error)
+                                         : call_print_table(source, &QUERY_cmd_errors, values, error)) &&
+            call_tell_hidden(source, tables, NULL, error);
+  PQclear(named);
+  return ok;
 }
 
 static bool run(const struct options *given, struct error *error) {
@@ -25,6 +32,7 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
+    {.name = "table", .value = "TABLE", .help = "only changes of this table, which may be dropped"},
     {.name = "limit", .letter = 'n', .value = "N", .initial = "100", .help = "show at most the N oldest"},
     {.name = "json", .help = "print JSON for programs, with the rows"},
     OPTION_END,
@@ -36,6 +44,6 @@ const struct command COMMAND_errors = {
     .arguments = "",
     .options = OPTIONS,
     .notes = "\"rowrelay retry\" queues them again; \"rowrelay skip\" discards them.\n",
-    .examples = "rowrelay errors --target dw\n",
+    .examples = "rowrelay errors --target dw --table shop.orders\n",
     .run = run,
 };

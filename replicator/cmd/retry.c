@@ -35,6 +35,8 @@ static bool check_ids(const struct options *given, const char *command, struct e
                       shell_quote(&word, id));
   }
   bool all = option_given(given, "all");
+  if (!all && option_given(given, "table"))
+    return error_set(error, FAILURE_USAGE, "option --table needs --all");
   if (all != (given->argument_count > 0))
     return true;
   error_set(error, FAILURE_USAGE, all ? "option --all and change ids cannot be combined" : "name at least one change");
@@ -62,6 +64,8 @@ static bool none_was_refused(const struct options *given, struct error *error) {
 static bool settle(const struct options *given, const struct query *query, const char *what, struct error *error) {
   bool all = option_given(given, "all");
   bool ok = false;
+  const char *target = option_text(given, "target");
+  const char *table = option_text(given, "table");
   struct source *source = NULL;
   PGresult *result = NULL;
   struct buffer ids;
@@ -69,7 +73,7 @@ static bool settle(const struct options *given, const struct query *query, const
   if (!all)
     array_add_texts(&ids, given->argument_count, given->arguments);
   if (!buffer_ok(&ids, "the list of change ids", error) || !call_open(&source, given, error) ||
-      !call_run(source, query, VALUES(option_text(given, "target"), ids.data), &result, error))
+      !call_run(source, query, VALUES(target, ids.data, table), &result, error))
     goto done;
   ok = all || strcmp(PQgetvalue(result, 0, 0), "0") != 0 || none_was_refused(given, error);
   if (ok)
@@ -81,35 +85,18 @@ done:
   return ok;
 }
 
-static bool skip_table(const struct options *given, struct error *error) {
-  struct source *source;
-  PGresult *result = NULL;
-  if (!option_given(given, "all"))
-    return error_set(error, FAILURE_USAGE, "option --table needs --all");
-  if (!call_open(&source, given, error))
-    return false;
-  bool ok = call_run(source, &QUERY_cmd_skip_table, VALUES(option_text(given, "table"), option_text(given, "target")),
-                     &result, error);
-  if (ok)
-    printf("%s discarded\n", PQgetvalue(result, 0, 0));
-  PQclear(result);
-  source_close(source);
-  return ok;
-}
-
 static bool retry(const struct options *given, struct error *error) {
   return check_ids(given, "retry", error) && settle(given, &QUERY_cmd_retry, "queued again", error);
 }
 
 static bool skip(const struct options *given, struct error *error) {
-  if (!check_ids(given, "skip", error))
-    return false;
-  return option_given(given, "table") ? skip_table(given, error) : settle(given, &QUERY_cmd_skip, "discarded", error);
+  return check_ids(given, "skip", error) && settle(given, &QUERY_cmd_skip, "discarded", error);
 }
 
 static const struct option RETRY_OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
     {.name = "all", .help = "all changes that were refused"},
+    {.name = "table", .value = "TABLE", .help = "with --all: only changes of this table; it may be dropped"},
     OPTION_END,
 };
 
@@ -122,7 +109,7 @@ const struct command COMMAND_retry = {
     .notes = "They are delivered in their original order, with the changes that wait behind them. Changes that wait\n"
              "because the target cannot take their table are tried at once.\n",
     .examples = "rowrelay retry 1234\n"
-                "rowrelay retry --all --target dw\n",
+                "rowrelay retry --all --table shop.orders --target dw\n",
     .run = retry,
 };
 

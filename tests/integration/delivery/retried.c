@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "mirrored.h"
 #include "proxy.h"
 
 /* A mirror in target "w" that refuses the name "bad" while table `deny` has a row. */
@@ -447,5 +448,36 @@ Test(retried, a_row_without_a_key_that_was_applied_comes_once_though_a_barrier_c
   same_rows(&f, "note", "note", "n, text");
   PQfinish(other);
   proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* ---- of one table ---------------------------------------------------------------------------------------------- */
+
+Test(retried, errors_are_listed_retried_and_skipped_by_table) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "retried_table",
+                 "create table item (id int primary key); create table other (id int primary key)");
+  mirrored_capture(&f, "item");
+  mirrored_capture(&f, "other");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  sql(f.at_source, "insert into item values (0); insert into other values (0)");
+  mirrored_deliver(&f);
+  sql(f.at_target, "alter table item add check (id < 1); alter table other add check (id < 1)");
+  sql(f.at_source, "insert into item values (1), (2); insert into other values (1), (2), (3)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  const char *listed = rowrelay_ok(&f, "errors", "--table", "item", NULL);
+  cr_expect(strstr(listed, "item") != NULL && strstr(listed, "other") == NULL, "%s", listed);
+  listed = rowrelay_ok(&f, "errors", "--table", "public.other", "--json", NULL);
+  cr_expect(strstr(listed, "other") != NULL && strstr(listed, "item") == NULL, "%s", listed);
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "errors", "--table", "othr", NULL), 2);
+  cr_expect_not_null(strstr(errors, "no table \"othr\" was ever captured"), "%s", errors);
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "retry", "--table", "item", NULL), 2);
+  cr_expect_not_null(strstr(errors, "option --table needs --all"), "%s", errors);
+  cr_expect_str_eq(rowrelay_ok(&f, "retry", "--all", "--table", "item", "--target", "w", NULL), "2 queued again\n");
+  cr_expect_str_eq(rowrelay_ok(&f, "retry", "--all", "--table", "item", NULL), "0 queued again\n");
+  cr_expect_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "other", NULL), "3 discarded\n");
+  sql(f.at_source, "drop table other");
+  cr_expect_str_eq(rowrelay_ok(&f, "retry", "--all", "--table", "public.other", NULL), "0 queued again\n");
   fixture_end(&f);
 }
