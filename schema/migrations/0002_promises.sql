@@ -8,7 +8,7 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble,rowrelay.tick}'::regclass[];
+    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt}'::regclass[];
   holders text;
 begin
   loop
@@ -16,7 +16,7 @@ begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
       lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
-        rowrelay.tick in access exclusive mode;
+        rowrelay.tick, rowrelay.target, rowrelay.receipt in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -205,6 +205,20 @@ comment on column rowrelay.route.create_like is
   'rowrelay.mirror_parts()';
 
 -- Delivery --------------------------------------------------------------------------------------------------------
+
+-- Not validated: that would read all receipts under the lock.
+alter table rowrelay.receipt
+  drop constraint outcome_is_known,
+  add constraint outcome_is_known
+    check (outcome in ('delivered', 'refused', 'superseded', 'skipped', 'copied', 'retried', 'replayed')) not valid;
+comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refused changes: superseded by a newer '
+  'change of the row, or skipped by a person; copied: the row came with a copy of the whole table; retried, replayed: '
+  'a person has queued it once more';
+comment on column rowrelay.receipt.actor is 'who skipped, retried or replayed it';
+
+alter table rowrelay.target add column resumed_by text, add column resumed_at timestamptz;
+comment on column rowrelay.target.resumed_by is 'who resumed it last; who paused it is in its reason';
+comment on column rowrelay.target.resumed_at is 'when that was';
 
 create table rowrelay.hold (
   target      integer not null,

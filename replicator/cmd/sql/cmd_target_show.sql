@@ -6,10 +6,12 @@ select l.name, l.value
   from shown t,
        lateral (select *
                   from (values (1, 'name', t.name), (2, 'url', t.url), (3, 'state', t.state), (4, 'reason', t.reason),
-                               (5, 'lanes', t.lanes::text)) v (position, name, value)
+                               (5, 'lanes', t.lanes::text),
+                               (6, 'resumed', date_trunc('second', t.resumed_at) || ' by ' || t.resumed_by))
+                       v (position, name, value)
                  where v.value is not null
                  union all
-                select 6, 'option ' || o.key, o.value from jsonb_each_text(t.options) o where o.key <> 'lanes'
+                select 7, 'option ' || o.key, o.value from jsonb_each_text(t.options) o where o.key <> 'lanes'
                  union all
-                select 7, 'table', c.relation::text from rowrelay.captures c where t.name = any (c.targets)) l
+                select 8, 'table', c.relation::text from rowrelay.captures c where t.name = any (c.targets)) l
  order by l.position, l.name, l.value;

@@ -13,7 +13,8 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      group by c.note
     union all
     select 2, 'warn', 'target ' || t.name, null::json,
-           case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '') else 'it is paused' end,
+           case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '')
+                else 'it is ' || coalesce(t.reason, 'paused') end,
            'rowrelay target resume ' || quote_ident(t.name)
       from rowrelay.targets t where t.state in ('halted', 'paused')
     union all

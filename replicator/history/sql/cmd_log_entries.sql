@@ -34,7 +34,8 @@ select e.change_id as id,
        end as old,
        e.new_row as new,
        (select string_agg(translate(concat_ws(E'\t', t.key, t.value ->> 'status',
-                                                nullif(concat_ws(' ', w.tried, w.who, w.at, w.said), '')),
+                               nullif(concat_ws('; ', nullif(concat_ws(' ', w.tried, w.who, w.at, w.said), ''),
+                                                w.again), '')),
                                       E'\n\r', '  '), E'\n' order by t.key)
             from rowrelay.history h
             cross join lateral jsonb_each(h.deliveries) t
@@ -44,8 +45,10 @@ select e.change_id as id,
                      'by ' || coalesce(t.value ->> 'actor',
                                        (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), '')),
                      date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
-                     '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
-            ) as w (tried, who, at, said)
+                     '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')',
+                     (t.value ->> 'again') || ' by ' || (t.value ->> 'again_by') || ' '
+                       || date_trunc('milliseconds', (t.value ->> 'again_at')::timestamptz)::text
+            ) as w (tried, who, at, said, again)
            where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[]))
          as deliveries,
        e.problem,

@@ -49,8 +49,9 @@ function titleOf(change) {
 
 export function changeItem(change) {
   const settledBy = change.settled_by || {}; // a person, who skipped it
+  const again = change.again || {}; // what a person did to have it delivered once more
   const status = Object.entries(change.status || {}).map(([target, state]) =>
-    `${target}: ${state}${settledBy[target] ? ` by ${settledBy[target]}` : ''}`).join(', ');
+    `${target}: ${state}${settledBy[target] ? ` by ${settledBy[target]}` : ''}${again[target] ? ` (${again[target]})` : ''}`).join(', ');
   return element('li', {}, titleOf(change),
     element('div', { class: 'meta' }, `change ${change.change} · ${time(change.captured_at)} · `,
       change.actor == null ? null : link(routeTo('history', { actor: change.actor }), change.actor),

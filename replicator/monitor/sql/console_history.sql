@@ -25,6 +25,8 @@ select coalesce(json_agg(h order by h.id desc), '[]')
                x.captured_at, x.txid::text, x.actor, x.status, x.problem,
                x.caveat -> 'redacted' as redacted,
                (select jsonb_object_agg(d.key, d.value -> 'actor')
-                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
+                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by,
+               (select jsonb_object_agg(d.key, concat(d.value ->> 'again', ' by ', d.value ->> 'again_by'))
+                  from jsonb_each(x.deliveries) as d where d.value ? 'again') as again
           from rowrelay.history_at(array(select c.change_id from chosen c order by c.change_id),
                                    array(select c.day from chosen c order by c.change_id)) as x) as h;

@@ -8,7 +8,9 @@ select coalesce(json_agg(h order by h.id desc), '[]')
                x.captured_at, x.txid::text, x.actor, x.status, x.problem,
                x.caveat -> 'redacted' as redacted,
                (select jsonb_object_agg(d.key, d.value -> 'actor')
-                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
+                  from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by,
+               (select jsonb_object_agg(d.key, concat(d.value ->> 'again', ' by ', d.value ->> 'again_by'))
+                  from jsonb_each(x.deliveries) as d where d.value ? 'again') as again
           from rowrelay.history_of($1::oid::regclass, $2) as x
          where ($3::bigint is null or x.change_id < $3)
            and ($4::timestamptz is null or x.captured_at >= $4)

@@ -6,7 +6,10 @@ select json_build_object(
                        union all select 3, 'since', t.created_at::text
                        union all select 4, 'reason', t.reason where t.reason is not null
                        union all
-                       select 5, 'option ' || o.key, o.value from jsonb_each_text(t.options) o where o.key <> 'lanes'
+                       select 5, 'resumed', date_trunc('second', t.resumed_at) || ' by ' || t.resumed_by
+                        where t.resumed_at is not null
+                       union all
+                       select 6, 'option ' || o.key, o.value from jsonb_each_text(t.options) o where o.key <> 'lanes'
                       ) v),
   'routes', (select coalesce(json_agg(c.relation_name order by c.relation_name), '[]')
                from (select c.relation_name from rowrelay.captures c

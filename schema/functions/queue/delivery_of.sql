@@ -3,16 +3,18 @@
 -- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
 --             because this function does not know who may read the table.
 -- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
---             "actor"}}, null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and
---             discarded by `actor`; superseded: refused, and replaced by a later change of the row; dropped: the target
---             or the route was dropped first. Process, host and pid: of the process that has it, or had it last.
---             Unknown members are left out.
+--             "actor", "again", "again_by", "again_at"}}, null when there is no target. Status: new, in-progress,
+--             complete, error; skipped: refused, and discarded by `actor`; superseded: refused, and replaced by a later
+--             change of the row; dropped: the target or the route was dropped first. Process, host and pid: of the
+--             process that has it, or had it last. Again: "retried" or "replayed" if somebody has queued it once more,
+--             and who was the last to do so. Unknown members are left out.
 create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   goes_to record;
-  last    record;          -- its latest receipt
+  last    record;          -- its latest receipt from a process, or of what somebody has discarded
+  again   rowrelay.receipt; -- its latest of what somebody has queued once more
   refused rowrelay.refusal;
   leased  record;
   queued  integer;         -- the lane
@@ -33,16 +35,26 @@ begin
               where s.capture = capture_id) as r
       join rowrelay.target t on t.id = r.target
   loop
-    select s.*, sum(s.attempts) over () as all_attempts into last
+    select s.*, sum(s.attempts) over () as all_attempts,
+           bool_or(s.outcome in ('retried', 'replayed')) over () as is_again into last
       from rowrelay.receipt s
      where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
        and delivery_of.change_id = any (s.change_ids)
-     order by s.settled_at desc, s.token desc, s.part limit 1;
+     order by s.outcome in ('retried', 'replayed'), s.settled_at desc, s.token desc, s.part limit 1;
+    again := null;
+    if last.is_again then
+      select s.* into again
+        from rowrelay.receipt s
+       where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
+         and delivery_of.change_id = any (s.change_ids) and s.outcome in ('retried', 'replayed')
+       order by s.settled_at desc, s.token desc limit 1;
+    end if;
     refused := null;
     queued := null;
     select null::uuid as instance, null::timestamptz as claimed_at, null::text as host,
       null::integer as pid into leased;
-    status := case when last.outcome in ('delivered', 'copied') then 'complete'
+    status := case when again.settled_at >= last.settled_at then null
+                   when last.outcome in ('delivered', 'copied') then 'complete'
                    when last.outcome in ('skipped', 'superseded') then last.outcome end;
     if status is null then
       select f.* into refused from rowrelay.refusal f where f.target = goes_to.id
@@ -83,7 +95,10 @@ begin
           refused.refused_at) end,
       'answer', last.answer,
       'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
-      'actor', last.actor)));
+      'actor', case when last.outcome not in ('retried', 'replayed') then last.actor end,
+      'again', again.outcome,
+      'again_by', again.actor,
+      'again_at', again.settled_at)));
   end loop;
   return result;
 end

@@ -2,6 +2,7 @@
 --             the receiver lost them, or because it was added later. They are delivered in their order, before newer
 --             queued changes. For a target that keeps the last state of rows use rowrelay.requeue() or
 --             rowrelay.backfill(). All in one transaction, or a newer change of a key could precede an older one.
+--             Receipts say who replayed them.
 -- Parameters: target; since, until: when they were captured; relation: only of this table
 -- Result:     number of queued changes; those that are queued already, or refused and not settled, stay where they are
 -- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
@@ -78,7 +79,14 @@ begin
            -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
            'when not $6 then case i.op when ''d'' then k.old_hash else k.new_hash end '
            'when i.op in (''i'', ''s'') or i.op = ''u'' and k.old_hash = k.new_hash then k.new_hash end) as l(hash) '
-        'on conflict do nothing returning change_id) '
+        'on conflict do nothing returning change_id), '
+      'noted as ('
+        'insert into rowrelay.receipt (token, part, target, outcome, attempts, actor, settled_at, change_ids, '
+                                      'first_id, last_id) '
+        'select nextval(''rowrelay.claim_token''), 0, $4, ''replayed'', 0, rowrelay.actor(), clock_timestamp(), '
+               'array_agg(q.change_id order by q.change_id), min(q.change_id), max(q.change_id) '
+          -- so that no receipt is large, nor says of many that they may be in it
+          'from queued q group by q.change_id / 65536) '
       'select count(*), min(change_id) from queued',
       rowrelay.key_and_hash_query(capture, 'case when not i.is_barrier then i.old_row end',
                                   'case when not i.is_barrier then i.new_row end'))

@@ -1,6 +1,7 @@
 -- Purpose:    queues refused changes again at their old place in the order, with the changes that wait behind them
 --             (on_error=block). Waits until batches in flight in their lanes, and barriers of their targets, are
---             settled. Changes that wait because their target cannot take their table are tried at once.
+--             settled. Changes that wait because their target cannot take their table are tried at once. Receipts say
+--             who retried refused ones.
 -- Parameters: target (null: all); change ids (null: all refused changes)
 -- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
@@ -46,6 +47,12 @@ begin
                               where c.capture = f.capture
                                 and (c.row_hash = f.row_hash or 0 in (c.row_hash, f.row_hash))))
       returning f.*
+    ), noted as (
+      insert into rowrelay.receipt (token, part, target, outcome, attempts, actor, settled_at, change_ids, first_id,
+                                    last_id)
+      select nextval('rowrelay.claim_token'), 0, m.target, 'retried', 0, rowrelay.actor(), clock_timestamp(),
+             array_agg(m.change_id order by m.change_id), min(m.change_id), max(m.change_id)
+        from moving m where m.state = 'error' group by m.target
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
       select m.change_id, rowrelay.lane_of_return(m), m.day, m.bytes from moving m

@@ -88,6 +88,8 @@ Test(commands, nothing_is_delivered_to_a_paused_target) {
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', state, backlog) from rowrelay.status"), "paused 99");
   SAYS("target w: paused\n", "target", "pause", "w");
+  const char *shown = rowrelay_ok(&f, "target", "show", "w", NULL);
+  cr_expect_not_null(strstr(shown, "paused by postgres at 20"), "%s", shown);
   const char *errors;
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL), 1);
   cr_assert_not_null(strstr(errors, "target w is not running, so its queue will not become empty"), "%s", errors);
@@ -96,6 +98,8 @@ Test(commands, nothing_is_delivered_to_a_paused_target) {
   double resumed = seconds_now();
   wait_until_empty(&f, 10);
   cr_assert(seconds_now() - resumed < 2);
+  shown = rowrelay_ok(&f, "target", "show", "w", NULL);
+  cr_expect_not_null(strstr(shown, " by postgres\n"), "%s", shown);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
   for (int i = 0; i < 2; i++)
     cr_assert_eq(stop_process(processes[i], SIGTERM), 0);

@@ -111,9 +111,9 @@ Test(replay, what_is_compressed_in_the_log_is_queued_with_its_size) {
   cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "big", "--since", "1 hour ago", NULL), "12 queued again\n");
   cr_assert(llabs(ask_number(f.at_source, "select sum(bytes) from rowrelay.queue") - atoll(bytes)) < 1000);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(
-      ask(f.at_source, "select max(n) <= 8 from (select cardinality(change_ids) as n from rowrelay.receipt) as r"),
-      "t");
+  cr_assert_str_eq(ask(f.at_source, "select max(n) <= 8 from (select cardinality(change_ids) as n from "
+                                    "rowrelay.receipt where outcome = 'delivered') as r"),
+                   "t");
   end();
 }
 

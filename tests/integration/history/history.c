@@ -195,6 +195,40 @@ Test(history, a_refused_change_has_all_its_attempts_and_one_that_was_skipped_say
   fixture_end(&f);
 }
 
+Test(history, who_has_retried_or_replayed_a_change_is_told) {
+  struct fixture f;
+  char file[64];
+  mirrored_begin(&f, "history_again", "create table item (id int primary key, n int)");
+  mirrored_capture(&f, "item");
+  snprintf(file, sizeof file, "file:/tmp/rowrelay-%d.again", (int)getpid());
+  rowrelay_ok(&f, "target", "add", "lines", file, NULL);
+  rowrelay_ok(&f, "route", "item", "lines", NULL);
+  sql(f.at_source, "insert into item values (0, 0)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "alter table item add constraint small check (n < 9)");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=1", NULL);
+  sql(f.at_source, "insert into item values (1, 10)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "set rowrelay.actor = 'anna'; select rowrelay.retry('w'); reset rowrelay.actor");
+  const char *said = rowrelay_ok(&f, "log", "item", "1", NULL);
+  cr_expect_not_null(strstr(said, "\nTo w:        new "), "%s", said);
+  cr_expect_not_null(strstr(said, " retried by anna "), "%s", said);
+  sql(f.at_target, "alter table item drop constraint small");
+  rowrelay_ok(&f, "replay", "lines", "--since", "yesterday", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select status ->> 'lines' from rowrelay.history where key = '1'"), "new");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(
+      ask(f.at_source,
+          "select string_agg(concat_ws(' ', t, d ->> 'status', d ->> 'actor', d ->> 'again', "
+          "d ->> 'again_by', (d ->> 'again_at')::timestamptz > now() - interval '1 min'), ', ' order by t) "
+          "from rowrelay.history, jsonb_each(deliveries) as e(t, d) where key = '1'"),
+      "lines complete replayed postgres t, w complete retried anna t");
+  said = rowrelay_ok(&f, "log", "item", "1", NULL);
+  cr_expect_not_null(strstr(said, " replayed by postgres "), "%s", said);
+  unlink(file + strlen("file:"));
+  fixture_end(&f);
+}
+
 Test(history, what_was_never_delivered_does_not_look_complete) {
   struct fixture f;
   mirrored_begin(&f, "history_dropped",

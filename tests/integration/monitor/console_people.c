@@ -76,9 +76,11 @@ Test(console_people, each_token_has_a_name_and_rights_and_what_is_done_bears_the
   cr_assert_eq(who("Authorization: Bearer open sesame").status, 401);
   cr_assert_eq(wish(TYPE, PAUSE).status, 401);
   cr_assert_eq(wish(AS_BEN, PAUSE).status, 200);
-  cr_assert_str_eq(ask(f.at_source, "select state || ': ' || note from rowrelay.status"), "paused: paused by ben");
+  cr_assert_str_eq(ask(f.at_source, "select state || ': ' || split_part(note, ' at ', 1) from rowrelay.status"),
+                   "paused: paused by ben");
   wait_until_says(process, "console: ben: pause w", 10);
   cr_assert_eq(wish(AS_BEN, "{\"action\": \"resume\", \"target\": \"w\"}").status, 200);
+  cr_assert_str_eq(ask(f.at_source, "select resumed_by from rowrelay.targets"), "ben");
   struct visit refused = wish(AS_BEN, "{\"action\": \"skip\", \"changes\": {\"w\": [\"1\"]}}");
   cr_assert_eq(refused.status, 403);
   cr_assert_not_null(strstr(refused.body, "ben has no right \\\"skip\\\" in this console"), "%s", refused.body);
@@ -88,22 +90,29 @@ Test(console_people, each_token_has_a_name_and_rights_and_what_is_done_bears_the
   sql(f.at_target, "alter table item add constraint no_bad check (name <> 'bad')");
   sql(f.at_source, "insert into item values (1, 'bad')");
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.errors");
+  const char *change = ask(f.at_source, "select change_id from rowrelay.errors");
   char skip[128];
-  snprintf(skip, sizeof skip, "{\"action\": \"skip\", \"changes\": {\"w\": [\"%s\"]}}",
-           ask(f.at_source, "select change_id from rowrelay.errors"));
+  char retry[128];
+  snprintf(retry, sizeof retry, "{\"action\": \"retry\", \"changes\": {\"w\": [\"%s\"]}}", change);
+  snprintf(skip, sizeof skip, "{\"action\": \"skip\", \"changes\": {\"w\": [\"%s\"]}}", change);
+  cr_assert_eq(wish(AS_BEN, retry).status, 200);
+  cr_assert_str_eq(ask(f.at_source, "select actor from rowrelay.receipt where outcome = 'retried'"), "ben");
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.errors");
   cr_assert_eq(wish(AS_ANNA, skip).status, 200);
   cr_assert_str_eq(ask(f.at_source, "select actor from rowrelay.receipt where outcome = 'skipped'"), "anna");
   cr_assert_not_null(
       strstr(visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body, "\"settled_by\":{\"w\": \"anna\"}"),
       "%s", visit(port, "GET", "/api/history?table=item&key=1", NULL, NULL).body);
-  cr_assert_not_null(strstr(rowrelay_ok(&f, "log", "item", "1", NULL), "\nTo w:        skipped by anna "), "%s",
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "log", "item", "1", NULL), " by anna "), "%s",
                      rowrelay_ok(&f, "log", "item", "1", NULL));
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "log", "item", "1", NULL), "; retried by ben "));
   cr_assert_null(strstr(process_log(process), "open anna"));
   browser_begin(port);
   browser_do("go #/history?table=item&key=1");
-  browser_do("see w: skipped by anna");
+  browser_do("see w: skipped by anna (retried by ben)");
   browser_do("go #/target/w");
   browser_do("see skipped by anna");
+  browser_do("see retried by ben");
   browser_end();
   end();
 }
@@ -247,7 +256,8 @@ Test(console_people, changes_are_replayed_after_a_question) {
   browser_do("see 2 changes queued again.");
   wait_until(f.at_source, "4", 10,
              "select sum(cardinality(change_ids)) from rowrelay.receipt r "
-             "join rowrelay.target t on t.id = r.target where t.name = 'lines'");
+             "join rowrelay.target t on t.id = r.target where t.name = 'lines' and r.outcome = 'delivered'");
+  cr_assert_str_eq(ask(f.at_source, "select actor from rowrelay.receipt where outcome = 'replayed'"), "anna");
   struct visit mirror = wish(AS_ANNA, "{\"action\": \"replay\", \"target\": \"w\", \"since\": \"2020-01-01\", "
                                       "\"until\": \"2100-01-01\"}");
   cr_assert_eq(mirror.status, 400);

@@ -783,7 +783,7 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble,rowrelay.tick}'::regclass[];
+    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt}'::regclass[];
   holders text;
 begin
   loop
@@ -791,7 +791,7 @@ begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
       lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
-        rowrelay.tick in access exclusive mode;
+        rowrelay.tick, rowrelay.target, rowrelay.receipt in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -980,6 +980,20 @@ comment on column rowrelay.route.create_like is
   'rowrelay.mirror_parts()';
 
 -- Delivery --------------------------------------------------------------------------------------------------------
+
+-- Not validated: that would read all receipts under the lock.
+alter table rowrelay.receipt
+  drop constraint outcome_is_known,
+  add constraint outcome_is_known
+    check (outcome in ('delivered', 'refused', 'superseded', 'skipped', 'copied', 'retried', 'replayed')) not valid;
+comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refused changes: superseded by a newer '
+  'change of the row, or skipped by a person; copied: the row came with a copy of the whole table; retried, replayed: '
+  'a person has queued it once more';
+comment on column rowrelay.receipt.actor is 'who skipped, retried or replayed it';
+
+alter table rowrelay.target add column resumed_by text, add column resumed_at timestamptz;
+comment on column rowrelay.target.resumed_by is 'who resumed it last; who paused it is in its reason';
+comment on column rowrelay.target.resumed_at is 'when that was';
 
 create table rowrelay.hold (
   target      integer not null,
@@ -3111,21 +3125,21 @@ begin
 end
 $$;
 -- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
---             meanwhile wait in the queue. Waits until no batch of the target is in flight. Who did it is kept if the
---             session's setting rowrelay.actor says so.
+--             meanwhile wait in the queue. Waits until no batch of the target is in flight. Its reason says who did it.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   paused_id integer;
-  paused_by text := 'paused by ' || nullif(current_setting('rowrelay.actor', true), '');
+  paused_by text;
 begin
   perform rowrelay.lock_configuration();
   -- Before its row: a batch that is about to halt its target would wait for us while we wait for it.
   perform rowrelay.lock_target(t.id) from rowrelay.target t
     where t.name = pause.target and t.dropped_at is null;
   paused_id := rowrelay.target_id(target);
+  paused_by := format('paused by %s at %s', rowrelay.actor(), to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS'));
   update rowrelay.target t
      set state = 'paused', reason = paused_by, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
@@ -3134,7 +3148,8 @@ end
 $$;
 -- Purpose:    continues delivery to a target that was paused or that a refused change halted. The refused change stays
 --             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip(). Claims go on behind those of a copy of this
---             database that has delivered to the target until now; see rowrelay.skip_lost_ids().
+--             database that has delivered to the target until now; see rowrelay.skip_lost_ids(). The target keeps who
+--             did it.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.resume(target text) returns void
@@ -3145,7 +3160,8 @@ declare
 begin
   perform setval('rowrelay.claim_token', clock) from rowrelay.claim_token t where t.last_value < clock;
   update rowrelay.target t
-     set state = 'running', reason = null, version = t.version + 1
+     set state = 'running', reason = null, version = t.version + 1, resumed_by = rowrelay.actor(),
+         resumed_at = clock_timestamp()
    where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))
      and (t.state <> 'running' or t.reason is not null) and t.dropped_at is null;
   perform rowrelay.ring_doorbell();
@@ -3475,7 +3491,8 @@ language sql stable as $$
 $$;
 -- Purpose:    queues refused changes again at their old place in the order, with the changes that wait behind them
 --             (on_error=block). Waits until batches in flight in their lanes, and barriers of their targets, are
---             settled. Changes that wait because their target cannot take their table are tried at once.
+--             settled. Changes that wait because their target cannot take their table are tried at once. Receipts say
+--             who retried refused ones.
 -- Parameters: target (null: all); change ids (null: all refused changes)
 -- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
@@ -3521,6 +3538,12 @@ begin
                               where c.capture = f.capture
                                 and (c.row_hash = f.row_hash or 0 in (c.row_hash, f.row_hash))))
       returning f.*
+    ), noted as (
+      insert into rowrelay.receipt (token, part, target, outcome, attempts, actor, settled_at, change_ids, first_id,
+                                    last_id)
+      select nextval('rowrelay.claim_token'), 0, m.target, 'retried', 0, rowrelay.actor(), clock_timestamp(),
+             array_agg(m.change_id order by m.change_id), min(m.change_id), max(m.change_id)
+        from moving m where m.state = 'error' group by m.target
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
       select m.change_id, rowrelay.lane_of_return(m), m.day, m.bytes from moving m
@@ -14322,6 +14345,7 @@ $$;
 --             the receiver lost them, or because it was added later. They are delivered in their order, before newer
 --             queued changes. For a target that keeps the last state of rows use rowrelay.requeue() or
 --             rowrelay.backfill(). All in one transaction, or a newer change of a key could precede an older one.
+--             Receipts say who replayed them.
 -- Parameters: target; since, until: when they were captured; relation: only of this table
 -- Result:     number of queued changes; those that are queued already, or refused and not settled, stay where they are
 -- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
@@ -14398,7 +14422,14 @@ begin
            -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
            'when not $6 then case i.op when ''d'' then k.old_hash else k.new_hash end '
            'when i.op in (''i'', ''s'') or i.op = ''u'' and k.old_hash = k.new_hash then k.new_hash end) as l(hash) '
-        'on conflict do nothing returning change_id) '
+        'on conflict do nothing returning change_id), '
+      'noted as ('
+        'insert into rowrelay.receipt (token, part, target, outcome, attempts, actor, settled_at, change_ids, '
+                                      'first_id, last_id) '
+        'select nextval(''rowrelay.claim_token''), 0, $4, ''replayed'', 0, rowrelay.actor(), clock_timestamp(), '
+               'array_agg(q.change_id order by q.change_id), min(q.change_id), max(q.change_id) '
+          -- so that no receipt is large, nor says of many that they may be in it
+          'from queued q group by q.change_id / 65536) '
       'select count(*), min(change_id) from queued',
       rowrelay.key_and_hash_query(capture, 'case when not i.is_barrier then i.old_row end',
                                   'case when not i.is_barrier then i.new_row end'))
@@ -17529,7 +17560,7 @@ comment on view rowrelay.target_states is 'what each target is doing: running, f
                                           'it), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
 create or replace view rowrelay.targets as
-select t.name, t.url, s.state, t.reason, t.lanes, t.options, t.created_at
+select t.name, t.url, s.state, t.reason, t.lanes, t.options, t.created_at, t.resumed_by, t.resumed_at
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
  where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
@@ -17618,16 +17649,18 @@ comment on view rowrelay.errors is 'refused changes and those that wait behind t
 -- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
 --             because this function does not know who may read the table.
 -- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
---             "actor"}}, null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and
---             discarded by `actor`; superseded: refused, and replaced by a later change of the row; dropped: the target
---             or the route was dropped first. Process, host and pid: of the process that has it, or had it last.
---             Unknown members are left out.
+--             "actor", "again", "again_by", "again_at"}}, null when there is no target. Status: new, in-progress,
+--             complete, error; skipped: refused, and discarded by `actor`; superseded: refused, and replaced by a later
+--             change of the row; dropped: the target or the route was dropped first. Process, host and pid: of the
+--             process that has it, or had it last. Again: "retried" or "replayed" if somebody has queued it once more,
+--             and who was the last to do so. Unknown members are left out.
 create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   goes_to record;
-  last    record;          -- its latest receipt
+  last    record;          -- its latest receipt from a process, or of what somebody has discarded
+  again   rowrelay.receipt; -- its latest of what somebody has queued once more
   refused rowrelay.refusal;
   leased  record;
   queued  integer;         -- the lane
@@ -17648,16 +17681,26 @@ begin
               where s.capture = capture_id) as r
       join rowrelay.target t on t.id = r.target
   loop
-    select s.*, sum(s.attempts) over () as all_attempts into last
+    select s.*, sum(s.attempts) over () as all_attempts,
+           bool_or(s.outcome in ('retried', 'replayed')) over () as is_again into last
       from rowrelay.receipt s
      where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
        and delivery_of.change_id = any (s.change_ids)
-     order by s.settled_at desc, s.token desc, s.part limit 1;
+     order by s.outcome in ('retried', 'replayed'), s.settled_at desc, s.token desc, s.part limit 1;
+    again := null;
+    if last.is_again then
+      select s.* into again
+        from rowrelay.receipt s
+       where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
+         and delivery_of.change_id = any (s.change_ids) and s.outcome in ('retried', 'replayed')
+       order by s.settled_at desc, s.token desc limit 1;
+    end if;
     refused := null;
     queued := null;
     select null::uuid as instance, null::timestamptz as claimed_at, null::text as host,
       null::integer as pid into leased;
-    status := case when last.outcome in ('delivered', 'copied') then 'complete'
+    status := case when again.settled_at >= last.settled_at then null
+                   when last.outcome in ('delivered', 'copied') then 'complete'
                    when last.outcome in ('skipped', 'superseded') then last.outcome end;
     if status is null then
       select f.* into refused from rowrelay.refusal f where f.target = goes_to.id
@@ -17698,7 +17741,10 @@ begin
           refused.refused_at) end,
       'answer', last.answer,
       'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
-      'actor', last.actor)));
+      'actor', case when last.outcome not in ('retried', 'replayed') then last.actor end,
+      'again', again.outcome,
+      'again_by', again.actor,
+      'again_at', again.settled_at)));
   end loop;
   return result;
 end
