@@ -52,6 +52,12 @@ static const char *shape_of(struct author *author, int t) {
 
 /* As alteration_capture(); of 100 so many have a lane of their own. */
 static void write_capture(struct author *author, int t, int lanes, char *text, size_t size) {
+  if (author->is_plain[t] && author_chance(author, 80)) {
+    snprintf(text, size,
+             "select rowrelay.capture_table('nasty.t%d', target => 'w', create_table => true%s, lock_wait => '0.3 s')",
+             t, ONE_OF(author, "", "", ", before => 'full'", ", per => 'statement'"));
+    return;
+  }
   const char *key = author->kinds[t] == PARTS     ? ", key => '{id}'"
                     : author_has_nulls(author, t) ? author_chance(author, 10)      ? ""
                                                     : author->kinds[t] == NULLABLE ? ", key => '{id}'"
@@ -111,9 +117,9 @@ static void add_column_alteration(struct author *author, int t) {
     /* fall through */
   default:
     author_add(author, "alter table nasty.t%d %s", t,
-               ONE_OF(author, "drop column s", "rename column s to s2", "alter column n type bigint",
-                      "alter column s type varchar(9)", "alter column n set default 2", "alter column n set not null",
-                      "replica identity full", "add column late int default 1, drop column late"));
+               ONE_OF(author, "drop column s", "alter column n type bigint", "alter column s type varchar(9)",
+                      "alter column n set default 2", "alter column n set not null", "replica identity full",
+                      "add column late int default 1, drop column late"));
     break;
   }
 }
@@ -127,8 +133,9 @@ static void add_partition_alteration(struct author *author, int t) {
                        : first  ? "with (modulus 2, remainder 0)"
                                 : "with (modulus 2, remainder 1)";
   if (author_chance(author, 20))
-    author_add(author, "%screate table nasty.t%d_%s_%d partition of nasty.t%d for values %s%s",
-               author->story->has_roles ? "set role nasty_owner; " : "", t, part, ++author->extras, t, bounds,
+    author_add(author, "%screate table nasty.t%d_%s_%d partition of nasty.t%d %sfor values %s%s",
+               author->story->has_roles ? "set role nasty_owner; " : "", t, part, ++author->extras, t,
+               author->kinds[t] == PARTS ? "(unique (id)) " : "", bounds,
                author->story->has_roles ? "; reset role" : "");
   else if (author_chance(author, 40))
     author_add(author, "delete from nasty.t%d_%s; alter table nasty.t%d attach partition nasty.t%d_%s for values %s", t,
@@ -239,6 +246,15 @@ static void add_key_alteration(struct author *author, int t) {
   touch_all(author, t);
 }
 
+void alteration_of_text(struct author *author, int t) {
+  for (int i = 0; i < TABLES && !author->is_plain[t]; i++)
+    t = t % TABLES + 1;
+  bool is_back = author->has_other_text[t];
+  author->has_other_text[t] = !is_back;
+  author_add(author, "alter table nasty.t%d rename column %s", t, is_back ? "s2 to s" : "s to s2");
+  author_add(author, "update nasty.t%d set n = coalesce(n, 0) + 1", t);
+}
+
 static void add_name_alteration(struct author *author, int t) {
   if (author->has_document)
     return;
@@ -275,6 +291,8 @@ void alteration_add(struct author *author) {
     author_add(author, "update nasty.t%d set g = g", t);
   else if (what <= 77)
     add_key_alteration(author, t);
+  else if (what <= 87)
+    alteration_of_text(author, t);
   else {
     add_column_alteration(author, t);
     touch_all(author, t);

@@ -16,5 +16,8 @@ void alteration_prepare(struct author *author, int t);
 /* A statement that captures table t. */
 void alteration_capture(struct author *author, int t, char *text, size_t size);
 void alteration_add(struct author *author);
+/* Gives a column of a table, most often of a plain one, another name, or the former one, and writes to the table. A
+ * trigger function names it, because its values may be large; statements that name it fail from then on. */
+void alteration_of_text(struct author *author, int t);
 
 #endif

@@ -24,6 +24,7 @@ struct author {
   const char *voice; /* "", or NASTY_OTHER while what is added is for the other session */
   enum kind kinds[TABLES + 1];
   enum type types[TABLES + 1];
+  bool is_plain[TABLES + 1];   /* as most tables of applications are: their triggers have a short way for such rows */
   bool has_domain[TABLES + 1]; /* its ids are of a domain over int */
   /* As far as the author knows: what fails, or is rolled back, is not noticed. */
   int extra[TABLES + 1];       /* table t has a column e7 for which nobody depends on it, if this is 7 */
@@ -32,6 +33,7 @@ struct author {
   bool has_view[TABLES + 1];
   bool has_late_child[TABLES + 1];
   bool is_renamed[TABLES + 1];
+  bool has_other_text[TABLES + 1]; /* its column s is called s2 */
   bool has_document; /* of which tables are the sources: their filters would hide changes, and its query has their names
                       */
   int sources[2];    /* these tables */

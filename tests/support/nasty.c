@@ -67,9 +67,14 @@ static void add_table(struct author *author, int t) {
   enum type type = author_chance(author, 60) ? WHOLE : (enum type)(roll(&author->dice, TYPES) - 1);
   if ((kind == RANGES || kind == PARTS) && type > FLOAT)
     type = NUMERIC;
+  author->is_plain[t] = author_chance(author, 30);
+  if (author->is_plain[t]) {
+    kind = author_chance(author, 70) ? KEYED : PAIR;
+    type = WHOLE;
+  }
   author->kinds[t] = kind;
   author->types[t] = type;
-  author->has_domain[t] = type == WHOLE && author_chance(author, 10);
+  author->has_domain[t] = type == WHOLE && !author->is_plain[t] && author_chance(author, 10);
   const char *nulls = author_has_nulls(author, t) ? "" : " not null";
   snprintf(columns, sizeof columns, "id %s%s, g int%s, n int default 0, s text default 'x'%s", type_name(author, t),
            nulls, nulls,
@@ -476,6 +481,21 @@ static void add_ends(struct author *author) {
   author->voice = "";
 }
 
+/* What seldom comes about among others: no transaction is open any more that rolls it back, or has locked a table. */
+static void add_last_deeds(struct author *author, bool is_altered) {
+  char one[LONG];
+  for (int t = 1; t <= TABLES; t++) {
+    if (!author_has_nulls(author, t) || !author_chance(author, 60))
+      continue;
+    for (int i = 0; i < 3; i++) {
+      sentence_of_null(author, t, one, sizeof one);
+      author_add(author, "%s", one);
+    }
+  }
+  if (is_altered && author_chance(author, 60))
+    alteration_of_text(author, author_table(author));
+}
+
 static void add_deeds(struct author *author, bool is_altered) {
   int count = (is_altered ? 16 : 12) + roll(&author->dice, 8) + (author->story->is_shared ? 8 : 0);
   for (int i = 0; i < count; i++) {
@@ -484,6 +504,7 @@ static void add_deeds(struct author *author, bool is_altered) {
     add_deed(author, is_altered);
   }
   add_ends(author);
+  add_last_deeds(author, is_altered);
   if (author_chance(author, 35))
     author_add(author, NASTY_UNDO);
   author_add(author, NASTY_DELIVER);
@@ -508,7 +529,7 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
   story->has_roles = author_chance(&author, ROLES);
   story->has_plain_keeper = story->has_roles && author_chance(&author, 60);
   for (int t = 1; t <= TABLES; t++)
-    if (author_chance(&author, 60))
+    if (author_chance(&author, author.is_plain[t] ? 20 : 60))
       alteration_prepare(&author, t);
   /* Not for ever: a statement may set off that many others. What is rolled back counts, too. */
   author_add(&author,

@@ -29,7 +29,7 @@ static const char *const REPLAY =
     "create table replay.unmirrored (capture int);"
     "create table replay.was (capture int, place bigint, image text, is_kept bool, key text);"
     "create function replay.apply(c rowrelay.capture) returns text language plpgsql as $$"
-    "declare ch rowrelay.change; begin"
+    "declare ch rowrelay.change; is_lost bool := false; begin"
     "  for ch in with new as (insert into replay.applied select x.id from rowrelay.change x "
     "            where x.capture = c.id and x.id > (select f.id from replay.floor f) "
     "            and not exists (select from replay.applied a where a.id = x.id) returning id) "
@@ -39,6 +39,8 @@ static const char *const REPLAY =
     "      insert into replay.doubled values (c.id, replay.key_of(c, ch.key));"
     "      insert into replay.shared values (c.relation) on conflict do nothing; continue; end if;"
     "    continue when ch.caveat ->> 'problem' = 'its key is null';"
+    "    if ch.caveat ->> 'problem' like 'rows of table % that others have written since%' then is_lost := true; "
+    "continue; end if;"
     "    if ch.caveat ->> 'problem' is not null then return format('change %s: %s', ch.id, ch.caveat ->> 'problem'); "
     "end if;"
     "    if ch.op = 't' and ch.new_row is null then delete from replay.row r where r.capture = c.id; continue; end if;"
@@ -60,6 +62,7 @@ static const char *const REPLAY =
     "'{}'); "
     "end if;"
     "  end loop;"
+    "  if is_lost then perform replay.begin_again(c); end if;"
     "  return null; end $$;"
     /* while no transaction is open */
     "create function replay.forget() returns void language sql as $$"
@@ -90,6 +93,11 @@ static const char *const REPLAY =
     "%s as new', "
     "    replay.shown(c), replay.condition(c), "
     "    rowrelay.key_expression(c.relation, rowrelay.live_key(c), 'new'), c.relation) using c; end $$;"
+    /* what a mirror has is not known any more: a person would copy the table */
+    "create function replay.begin_again(c rowrelay.capture) returns void language sql as $$"
+    "  delete from replay.row where capture = c.id;"
+    "  insert into replay.row select c.id, h.key, h.image from replay.held(c) as h where h.is_kept;"
+    "  insert into replay.unmirrored values (c.id) $$;"
     /*
      * Where one row is left, a mirror has it, unless what came last was the delete of another one with its key, or was
      * listed itself: in an older snapshot both rows are there.
@@ -174,9 +182,8 @@ static const char *const REPLAY =
     "      delete from replay.doubled where capture = (n.new).id; n.has_filter := true;"
     "    end if;"
     "    if n.has_filter then"
-    "      delete from replay.row where capture = (n.new).id; delete from replay.was where capture = (n.new).id;"
-    "      insert into replay.row select (n.new).id, h.key, h.image from replay.held(n.new) as h where h.is_kept;"
-    "      insert into replay.unmirrored values ((n.new).id);"
+    "      delete from replay.was where capture = (n.new).id;"
+    "      perform replay.begin_again(n.new);"
     "    end if;"
     "  end loop; end $$;"
     /* some stories make tens of thousands of rows */

@@ -209,9 +209,25 @@ static void write_where(struct author *author, int t, const char *near, char *wh
   }
 }
 
+void sentence_of_null(struct author *author, int t, char *text, size_t size) {
+  char table[NAME];
+  name_of(author, t, table, sizeof table);
+  const char *column = author->kinds[t] == NULLABLE || author_chance(author, 50) ? "id" : "g";
+  const char *value = strcmp(column, "id") == 0 ? as_id(author, t, digit(some_id(author))) : digit(some_id(author));
+  if (author_chance(author, 50))
+    snprintf(text, size, "update %s set %s = null where %s = %s", table, column, column, value);
+  else
+    snprintf(text, size, "update %s set %s = %s where ctid = (select ctid from %s where %s is null limit 1)", table,
+             column, value, table, column);
+}
+
 static void write_update(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
   char set[200];
   char where[200];
+  if (author_has_nulls(author, t) && author_chance(author, 45)) {
+    sentence_of_null(author, t, text, size);
+    return;
+  }
   if (author_chance(author, 6)) {
     snprintf(text, size, "update %s as u set %s from nasty.t%d as x where x.g = u.g", table,
              ONE_OF(author, "n = coalesce(u.n, 0) + x.n", "s = x.s", "g = 3 - x.g"), author_table(author));

@@ -17,5 +17,7 @@ const char *name_of(struct author *author, int t, char *text, size_t size);
 
 /* A statement that writes; `near` is an expression for the number of a row at hand, or "". */
 void sentence_write(struct author *author, const char *near, char *text, size_t size);
+/* One row of a table whose key may be null loses its key, or gets one: a null stays null whatever is added to it. */
+void sentence_of_null(struct author *author, int t, char *text, size_t size);
 
 #endif
