@@ -9,15 +9,19 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp a
 declare
   n          bigint;
   is_deleted boolean;
+  spellings  text[];
 begin
   if not exists (select from rowrelay.capture c where c.id = capture_id and rowrelay.has_children(c.relation)) then
     return false;
   end if;
   n := rowrelay.rows_with_key(capture_id, key);
   select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
-  return n is null or n > 1 or (n = 1) is not distinct from is_deleted
-    or exists (select from rowrelay.change h
-                where h.id > change_id and h.capture = capture_id and h.op <> 'r'
-                  and h.key = any (rowrelay.spellings(array[capture_id], array[is_undecided.key])));
+  if n is null or n > 1 or (n = 1) is not distinct from is_deleted then
+    return true;
+  end if;
+  -- apart: as a condition it would be evaluated for each row, and in planning once for each partition
+  spellings := rowrelay.spellings(array[capture_id], array[key]);
+  return exists (select from rowrelay.change h
+                  where h.id > change_id and h.capture = capture_id and h.op <> 'r' and h.key = any (spellings));
 end
 $$;

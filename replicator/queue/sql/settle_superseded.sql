@@ -5,9 +5,10 @@
 --   $1 target  $2 [{"id", "capture", "key", "hash"}] of what was delivered; key is null for a truncate; hash only for
 --   keys that may be equal though their texts differ
 --   $3 token  $4 instance  $5 when the batch was claimed
-with delivered as materialized (
-  select d.*, coalesce(d.hash, rowrelay.text_hash(d.key)) as row_hash
+with delivered as materialized ( -- the last change of each key, and the last truncate of each table
+  select distinct on (d.capture, d.key) d.*, coalesce(d.hash, rowrelay.text_hash(d.key)) as row_hash
     from json_to_recordset($2::json) as d(id bigint, capture integer, key text, hash bigint)
+   order by d.capture, d.key, d.id desc
 ), moot as materialized (
   select f.change_id
     from delivered d
@@ -16,10 +17,10 @@ with delivered as materialized (
      and f.change_id < d.id and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
    where d.key is not null
      and not exists (select from rowrelay.shape s where s.capture = f.capture and s.begins and s.from_id >= f.change_id)
-     and not rowrelay.is_undecided(d.capture, d.key, d.id)
-     and case when f.key = d.key then true
-              when d.hash is null then false
-              else coalesce(rowrelay.is_same_key(d.capture, f.key, d.key), false) end
+     -- only where something was refused: both functions may have to read the log
+     and case when f.key = d.key or d.hash is not null and rowrelay.is_same_key(d.capture, f.key, d.key)
+              then not rowrelay.is_undecided(d.capture, d.key, d.id)
+              else false end
   union all
   select f.change_id
     from delivered d

@@ -4,13 +4,16 @@
 -- Errors:     object_not_in_prerequisite_state
 create or replace function rowrelay.check_not_shared(change rowrelay.change, capture rowrelay.capture) returns void
 language plpgsql stable as $$
+declare
+  spellings text[];
 begin
   if change.key is null or not rowrelay.has_children(capture.relation) then
     return;
   end if;
+  -- apart: as a condition it would be evaluated for each row
+  spellings := rowrelay.spellings(array[change.capture], array[change.key]);
   if exists (select from rowrelay.readable_change h
-              where h.capture = change.capture
-                and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
+              where h.capture = change.capture and h.key = any (spellings)
                 and h.caveat ->> 'problem' = rowrelay.shared_key()) then
     raise exception 'change % cannot be undone: several rows of table % have the key %, or had it', change.id,
                     capture.relation, change.key

@@ -304,3 +304,30 @@ Test(inheritance, a_pattern_that_names_parent_and_child_captures_the_parent) {
   cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures"), "");
   fixture_end(&f);
 }
+
+/* It may have to read the log, for each key that was delivered: seconds, where equal keys may have other texts. */
+Test(inheritance, whether_a_mirror_may_lack_a_row_is_asked_only_where_something_was_refused) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "parts_asked",
+      "create extension citext; create table animal (id citext primary key, n int);"
+      "create table dog (primary key (id)) inherits (animal);"
+      "do $$ begin execute format('alter database %I set track_functions = ''all''', current_database()); end $$");
+  sql(f.at_target, "create extension citext");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values ('cat', 1), ('cow', 1); insert into dog values ('rex', 1);"
+                   "update animal set n = 2");
+  mirrored_same(&f, "animal");
+  cr_expect_str_eq(ask(f.at_source, "select coalesce(sum(calls), 0) from pg_stat_user_functions "
+                                    "where schemaname = 'rowrelay' and funcname = 'is_undecided'"),
+                   "0");
+  sql(f.at_source, "set track_functions = 'all'; begin");
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.is_undecided(c.capture, c.key, c.id) from rowrelay.change c "
+                                    "where c.op = 'u' order by c.id desc limit 1"),
+                   "f");
+  cr_assert_str_eq(ask(f.at_source, "select pg_stat_get_xact_function_calls("
+                                    "'rowrelay.spellings(integer[], text[])'::regprocedure)"),
+                   "1");
+  sql(f.at_source, "commit");
+  fixture_end(&f);
+}

@@ -6738,16 +6738,20 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp a
 declare
   n          bigint;
   is_deleted boolean;
+  spellings  text[];
 begin
   if not exists (select from rowrelay.capture c where c.id = capture_id and rowrelay.has_children(c.relation)) then
     return false;
   end if;
   n := rowrelay.rows_with_key(capture_id, key);
   select h.op = 'd' into is_deleted from rowrelay.change h where h.id = change_id;
-  return n is null or n > 1 or (n = 1) is not distinct from is_deleted
-    or exists (select from rowrelay.change h
-                where h.id > change_id and h.capture = capture_id and h.op <> 'r'
-                  and h.key = any (rowrelay.spellings(array[capture_id], array[is_undecided.key])));
+  if n is null or n > 1 or (n = 1) is not distinct from is_deleted then
+    return true;
+  end if;
+  -- apart: as a condition it would be evaluated for each row, and in planning once for each partition
+  spellings := rowrelay.spellings(array[capture_id], array[key]);
+  return exists (select from rowrelay.change h
+                  where h.id > change_id and h.capture = capture_id and h.op <> 'r' and h.key = any (spellings));
 end
 $$;
 -- Purpose:    records which change removed a row version that this transaction had made itself, in a table without a
@@ -15724,13 +15728,16 @@ $$;
 -- Errors:     object_not_in_prerequisite_state
 create or replace function rowrelay.check_not_shared(change rowrelay.change, capture rowrelay.capture) returns void
 language plpgsql stable as $$
+declare
+  spellings text[];
 begin
   if change.key is null or not rowrelay.has_children(capture.relation) then
     return;
   end if;
+  -- apart: as a condition it would be evaluated for each row
+  spellings := rowrelay.spellings(array[change.capture], array[change.key]);
   if exists (select from rowrelay.readable_change h
-              where h.capture = change.capture
-                and h.key = any (rowrelay.spellings(array[change.capture], array[change.key]))
+              where h.capture = change.capture and h.key = any (spellings)
                 and h.caveat ->> 'problem' = rowrelay.shared_key()) then
     raise exception 'change % cannot be undone: several rows of table % have the key %, or had it', change.id,
                     capture.relation, change.key
