@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* The word that differs from `typed` in the fewest characters, and in three at most; NULL: none is near. Borrowed. */
+/* The word from which `typed` differs in the fewest slips of the keyboard: one, or one for each three characters, and
+ * three at most; NULL: none is near. Borrowed. */
 const char *spelling_nearest(const char *typed, size_t count, const char *const *words);
 
 #endif

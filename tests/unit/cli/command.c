@@ -44,6 +44,10 @@ Test(command, the_first_of_two_words_lists_the_second) {
 Test(command, nothing_near_suggests_nothing) {
   cr_assert_not(find("stabcdef", NULL));
   cr_assert_str_eq(error.hint, "try: rowrelay --help");
+  cr_assert_not(find("foo", NULL), "it has only one letter of log");
+  cr_assert_str_eq(error.hint, "try: rowrelay --help");
+  cr_assert_not(find("lgo", NULL), "one slip: two letters have changed places");
+  cr_assert_str_eq(error.hint, "did you mean \"log\"?");
 }
 
 Test(command, a_word_longer_than_any_name_is_only_unknown) {
