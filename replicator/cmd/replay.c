@@ -5,7 +5,9 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "cli/pattern.h"
+#include "postgres/result.h"
 #include "queries.h"
+#include "terminal/progress.h"
 
 /* *table: the one that is named, also one that is not captured any more; NULL: none is. */
 static bool find_table(struct source *source, const struct options *given, PGresult **table, struct error *error) {
@@ -19,6 +21,7 @@ static bool find_table(struct source *source, const struct options *given, PGres
 
 static bool run(const struct options *given, struct error *error) {
   struct source *source = NULL;
+  char count[PROGRESS_NUMBER_SIZE];
   PGresult *result = NULL;
   struct moment since = {.text = NULL};
   struct moment until = {.text = NULL};
@@ -32,7 +35,7 @@ static bool run(const struct options *given, struct error *error) {
                             table != NULL ? PQgetvalue(table, 0, PATTERN_OID) : NULL),
                      &result, error);
   if (ok)
-    printf("%s queued again\n", PQgetvalue(result, 0, 0));
+    printf("%s queued again\n", progress_number(count, result_bigint(result, 0, 0)));
   PQclear(result);
   PQclear(table);
   PQclear(since.reply);

@@ -9,6 +9,7 @@
 #include "common/shell.h"
 #include "postgres/result.h"
 #include "queries.h"
+#include "terminal/progress.h"
 
 static bool is_target(const struct options *given, const char *word) {
   struct error unknown;
@@ -64,6 +65,7 @@ static bool none_was_refused(const struct options *given, struct error *error) {
 static bool settle(const struct options *given, const struct query *query, const char *what, struct error *error) {
   bool all = option_given(given, "all");
   bool ok = false;
+  char count[PROGRESS_NUMBER_SIZE];
   const char *target = option_text(given, "target");
   const char *table = option_text(given, "table");
   struct source *source = NULL;
@@ -77,7 +79,7 @@ static bool settle(const struct options *given, const struct query *query, const
     goto done;
   ok = all || strcmp(PQgetvalue(result, 0, 0), "0") != 0 || none_was_refused(given, error);
   if (ok)
-    printf("%s %s\n", PQgetvalue(result, 0, 0), what);
+    printf("%s %s\n", progress_number(count, result_bigint(result, 0, 0)), what);
 done:
   PQclear(result);
   source_close(source);

@@ -153,19 +153,29 @@ void report_keyless(struct report *report, int64_t rows) {
     text_print(report->keyless_table, sizeof report->keyless_table, "%s", report->table);
 }
 
+/* "1,234 missing", behind what parts it from what was printed before. */
+static void print_count(const char *before, int64_t count, const char *what) {
+  char text[PROGRESS_NUMBER_SIZE];
+  printf("%s%s %s", before, progress_number(text, count), what);
+}
+
 static void print_summary(const struct report *report, int64_t found, double seconds) {
-  printf("%s: %" PRId64 " row%s in %.1f s: ", report->table, report->rows, text_plural(report->rows), seconds);
-  if (found == 0)
+  char number[PROGRESS_NUMBER_SIZE];
+  printf("%s: %s row%s in %.1f s: ", report->table, progress_number(number, report->rows), text_plural(report->rows),
+         seconds);
+  if (found == 0) {
     fputs(report->undecided == 0 ? "equal" : "no difference found", stdout);
-  else
-    printf("%" PRId64 " missing, %" PRId64 " extra, %" PRId64 " different", report->found[DIFFERENCE_MISSING],
-           report->found[DIFFERENCE_EXTRA], report->found[DIFFERENCE_DIFFERENT]);
+  } else {
+    print_count("", report->found[DIFFERENCE_MISSING], "missing");
+    print_count(", ", report->found[DIFFERENCE_EXTRA], "extra");
+    print_count(", ", report->found[DIFFERENCE_DIFFERENT], "different");
+  }
   if (found > report->shown && report->shown == report->limit)
-    printf(" (first %" PRId64 " shown)", report->shown);
+    printf(" (first %s shown)", progress_number(number, report->shown));
   if (report->undecided > 0)
-    printf("; %" PRId64 " undecided", report->undecided);
+    print_count("; ", report->undecided, "undecided");
   if (report->queued > 0)
-    printf("; %" PRId64 " queued again", report->queued);
+    print_count("; ", report->queued, "queued again");
   putchar('\n');
 }
 

@@ -37,6 +37,8 @@ Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired
       "insert into shop.\"Order Line\" select n %% 7, 'o\"' || n, n from generate_series(1, 3000) as n");
   mirrored_deliver(&f);
   verified_equal(&f);
+  const char *plain = rowrelay_ok(&f, "verify", "w", NULL);
+  cr_expect_not_null(strstr(plain, "shop.orders: 3,000 rows in "), "%s", plain);
 
   sql(f.at_target,
       "update shop.orders set total = 0, placed = null where id = 17; delete from shop.orders where id in (1, 3000);"
@@ -45,7 +47,7 @@ Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired
       "insert into shop.\"Order Line\" values (1, 'new', 1)");
   VERIFIED_FINDS(&f, "shop.orders: different 17 in placed, total\n", "shop.orders: missing 1\n",
                  "shop.orders: missing 3000\n", "shop.orders: extra 0\n", "shop.orders: extra 3001\n",
-                 "shop.orders: extra -5\n", "3000 rows", "2 missing, 3 extra, 1 different\n",
+                 "shop.orders: extra -5\n", "3,000 rows", "2 missing, 3 extra, 1 different\n",
                  "shop.\"Order Line\": missing [\"o\\\"8\", 1]\n", "shop.\"Order Line\": extra [\"new\", 1]\n");
   cr_assert(strstr(verified_complained, "differs in 8 rows") != NULL, "%s", verified_complained);
 
@@ -102,7 +104,7 @@ Test(verify, tables_that_are_read_block_by_block_are_compared_as_a_whole) {
   cr_assert(ask_number(f.at_source, "select pg_relation_size('pile_0') / current_setting('block_size')::int") > 2048);
   rowrelay_ok(&f, "capture", "pile", "--to", "w", NULL);
   verified_equal(&f);
-  cr_assert(strstr(verified_said, " 20000 rows ") != NULL, "%s", verified_said);
+  cr_assert(strstr(verified_said, " 20,000 rows ") != NULL, "%s", verified_said);
   sql(f.at_target,
       "update pile set pad = 'y' where n = 1; delete from pile where n = 20000; insert into pile values (10000, 'z')");
   VERIFIED_FINDS(&f, "missing (1,xxx", "missing (20000,xxx", "extra (1,y)\n", "extra (10000,z)\n",

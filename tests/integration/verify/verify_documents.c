@@ -41,7 +41,7 @@ Test(verify, documents_are_compared_with_what_their_queries_give) {
   struct fixture f;
   begin_documents(&f, "verify_documents");
   verified_equal(&f);
-  cr_assert(strstr(verified_said, "doc: 3000 rows") != NULL && strstr(verified_said, "json: 3000 rows") != NULL, "%s",
+  cr_assert(strstr(verified_said, "doc: 3,000 rows") != NULL && strstr(verified_said, "json: 3,000 rows") != NULL, "%s",
             verified_said);
   sql(f.at_target, "update doc set customer = 'x', items = null where id = 17; delete from doc where id in (1, 3000);"
                    "insert into doc (id) values (0), (3001); update json set document = '{}' where id = 5");
