@@ -12,6 +12,8 @@
 /* Between two log lines that say that a target fails: for another reason, and for the same. Milliseconds. */
 #define NEWS_INTERVAL 1000
 #define REMINDER_INTERVAL (10 * 60 * 1000)
+/* The same, if it has worked in between, as where a disk is full that has room for small batches. Milliseconds. */
+#define RELAPSE_INTERVAL (60 * 1000)
 /* After this time other workers no longer count as about to finish. Milliseconds. */
 #define LONG_BATCH 50
 
@@ -124,7 +126,7 @@ bool worker_pool_is_failing(struct worker_pool *pool) {
 
 bool worker_pool_succeeded(struct worker_pool *pool) {
   pthread_mutex_lock(&pool->lock);
-  bool is_news = pool->failing;
+  bool is_news = pool->failing && pool->is_told;
   pool->failing = false;
   pthread_mutex_unlock(&pool->lock);
   return is_news;
@@ -146,10 +148,14 @@ static bool say_the_same(const char *a, const char *b) {
 bool worker_pool_failed(struct worker_pool *pool, const char *message) {
   int64_t now = clock_now();
   pthread_mutex_lock(&pool->lock);
-  int64_t interval = say_the_same(pool->failure, message) ? REMINDER_INTERVAL : NEWS_INTERVAL;
-  bool is_news = !pool->failing || now - pool->logged_at >= interval;
+  bool is_same = say_the_same(pool->failure, message);
+  int64_t interval = !is_same ? NEWS_INTERVAL : pool->failing && pool->is_told ? REMINDER_INTERVAL : RELAPSE_INTERVAL;
+  bool is_news = pool->failure[0] == '\0' || now - pool->logged_at >= interval || (!pool->failing && !is_same);
+  if (!pool->failing)
+    pool->is_told = false;
   pool->failing = true;
   if (is_news) {
+    pool->is_told = true;
     pool->logged_at = now;
     text_print(pool->failure, sizeof pool->failure, "%s", message);
   }

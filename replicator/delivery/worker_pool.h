@@ -35,6 +35,7 @@ struct worker_pool {
   int64_t polled_at;  /* when the last poll that found nothing began; clock_now() */
   int64_t moved_at;   /* when a worker last finished a batch; clock_now() */
   bool failing;       /* the last push of this process failed */
+  bool is_told;       /* it was logged that it fails, and so is that it works again */
   int64_t logged_at;  /* when that was last logged; clock_now() */
   char failure[1024]; /* the message that was logged */
   bool leaving;

@@ -148,5 +148,19 @@ Test(worker_pool, a_failure_is_told_once_and_its_end_too) {
   cr_assert(worker_pool_failed(&pool, "no such table"), "once more after ten minutes");
   cr_assert(worker_pool_succeeded(&pool));
   cr_assert_not(worker_pool_succeeded(&pool));
-  cr_assert(worker_pool_failed(&pool, "no such table"), "it had worked in between");
+  cr_assert(worker_pool_failed(&pool, "cannot connect"), "it had worked in between");
+}
+
+/* As where a disk is full that has room for small batches. */
+Test(worker_pool, a_failure_that_comes_and_goes_is_told_once_a_minute) {
+  cr_assert(worker_pool_failed(&pool, "cannot write: disk full"));
+  cr_assert(worker_pool_succeeded(&pool));
+  for (int i = 0; i < 3; i++) {
+    cr_assert_not(worker_pool_failed(&pool, "cannot write: disk full"));
+    cr_assert_not(worker_pool_succeeded(&pool), "what was not told has no end to be told");
+  }
+  pool.logged_at -= 60 * 1000;
+  cr_assert(worker_pool_failed(&pool, "cannot write: disk full"));
+  cr_assert(worker_pool_succeeded(&pool));
+  cr_assert(worker_pool_failed(&pool, "no such table"), "for another reason");
 }
