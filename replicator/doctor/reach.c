@@ -129,17 +129,23 @@ static bool reach(struct findings *findings, const struct settings *settings, st
   return ok;
 }
 
-static void reach_one(struct findings *findings, struct source *source, const char *name) {
+/* `note`: why processes cannot deliver there; NULL: they can. It is told of once: where it fails from here, too, by
+ * that. */
+static void reach_one(struct findings *findings, struct source *source, const char *name, const char *note) {
   struct settings *settings = NULL;
   struct error error;
+  char what[128];
+  const struct finding failing = {.level = "warn", .what = what, .meaning = note, .command = "rowrelay status"};
+  text_print(what, sizeof what, "target %s", name);
   error_clear(&error);
-  if (!settings_load(&settings, source, name, &error) || !reach(findings, settings, source, &error)) {
-    char what[128];
+  if (settings_load(&settings, source, name, &error) && reach(findings, settings, source, &error)) {
+    if (note != NULL)
+      finding_add(findings, &failing);
+  } else {
     if (settings != NULL) {
       url_hide(settings->url, &error);
       url_hide(settings->options, &error);
     }
-    text_print(what, sizeof what, "target %s", name);
     finding_add_error(findings, what, &error);
   }
   settings_free(settings);
@@ -153,6 +159,6 @@ void reach_all(struct findings *findings, struct source *source) {
   if (!source_run(source, &query, NO_VALUES, &rows, &error))
     finding_add_error(findings, "targets", &error);
   for (int row = 0; rows != NULL && row < PQntuples(rows); row++)
-    reach_one(findings, source, result_text(rows, row, DOCTOR_TARGET_NAME));
+    reach_one(findings, source, result_text(rows, row, DOCTOR_TARGET_NAME), result_text(rows, row, DOCTOR_TARGET_NOTE));
   PQclear(rows);
 }

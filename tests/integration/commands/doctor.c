@@ -367,6 +367,19 @@ Test(doctor, says_which_targets_cannot_be_reached_and_sends_nothing) {
   has_line(output, "ok    target here — ", "the source itself");
   cr_expect(access("/tmp/doctor-file", F_OK) != 0, "it has made the file");
   cr_expect_str_eq(ask(f.at_target, "select count(*) from pg_namespace where nspname = 'rowrelay_target'"), "0");
+  /* Processes fail there as well: that is said once; and where it can be reached from here, it is not left unsaid. */
+  pid_t process = fixture_run(&keeper, "--target", "file", NULL);
+  wait_until(there, "1", 10, "select count(*) from rowrelay.instances where state = 'running'");
+  sql(there, "update rowrelay.instance set targets = null;"
+             "insert into rowrelay.trouble (target, message, retry_at) select id, 'no connection', now() "
+             "from rowrelay.target where name in ('hook', 'here')");
+  output = doctor(&keeper, 1, NULL, NULL);
+  const char *hook = strstr(output, "target hook — ");
+  cr_assert_not_null(hook, "%s", output);
+  cr_expect_null(strstr(hook + 1, "target hook — "), "%s", output);
+  has_line(output, "ok    target here — ", "the source itself");
+  has_line(output, "warn  target here — since ", "no connection");
+  stop_process(process, SIGTERM);
   sql(f.at_target, "drop role doctor_guest");
   end();
 }
