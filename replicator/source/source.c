@@ -180,28 +180,45 @@ bool source_open_for_work(struct source **source, const char *conninfo, struct e
   return true;
 }
 
-/* A lack of privileges in schema rowrelay can be mended by granting one of its roles; one elsewhere cannot. */
-static bool explain(struct error *error) {
+/* Whether what is lacking are privileges in schema rowrelay: granting one of its roles mends that, and nothing else. */
+static bool lacks_role(const struct error *error) {
   static const char *const refusals[] = {"permission denied for schema rowrelay", "permission denied for function ",
                                          "permission denied for view ",           "permission denied for table target",
                                          "permission denied for table seal",      NULL};
-  if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
-    for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
-      if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
-        error_hint(
-            error,
-            "grant this user a role of \"rowrelay init --roles\": rowrelay_reader to read the log, rowrelay_worker "
-            "to deliver, rowrelay_admin for all else");
+  if (strcmp(error->sqlstate, "42501") != 0 || error->hint[0] != '\0')
+    return false;
+  for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
+    if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
+      return true;
+  return false;
+}
+
+/* Names the least role that suffices. Who may not even look into the schema needs one, but which one is not known: the
+ * statement is the first of many. */
+static bool explain(struct source *source, const char *statement, struct error *error) {
+  struct error ignored;
+  PGresult *role = NULL;
+  if (!lacks_role(error))
+    return false;
+  if (strcmp(error->message, "permission denied for schema rowrelay") != 0 &&
+      pgconn_run(source->connection, &QUERY_least_role, VALUES(statement), &role, &ignored) && PQntuples(role) > 0)
+    error_hint(error, "grant this user a role of \"rowrelay init --roles\": %s is the least that may do this",
+               result_text(role, 0, LEAST_ROLE_NAME));
+  else
+    error_hint(error,
+               "grant this user a role of \"rowrelay init --roles\": rowrelay_reader to read the log, rowrelay_worker "
+               "to deliver, rowrelay_admin for all else");
+  PQclear(role);
   return false;
 }
 
 bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,
                 struct error *error) {
-  return pgconn_run(source->connection, query, values, result, error) || explain(error);
+  return pgconn_run(source->connection, query, values, result, error) || explain(source, query->text, error);
 }
 
 bool source_script(struct source *source, const char *text, struct error *error) {
-  return pgconn_script(source->connection, text, error) || explain(error);
+  return pgconn_script(source->connection, text, error) || explain(source, text, error);
 }
 
 struct pgconn *source_connection(struct source *source) {

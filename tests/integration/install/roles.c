@@ -446,23 +446,28 @@ Test(roles, an_admin_owns_nothing_and_is_not_the_owner) {
 
 /* ---- coming and going ------------------------------------------------------------------------------------------- */
 
-Test(roles, who_lacks_a_right_is_told_which_roles_give_it) {
+Test(roles, who_lacks_a_right_is_told_the_least_role_that_gives_it) {
   struct shop s;
   people_begin(&s, "roles_told");
   struct fixture nobody = people_seen_by(&s.fixture, "nobody");
   const struct {
     const struct fixture *who;
     const char *command;
-  } tries[] = {{&nobody, "status"}, {&nobody, "errors"}, {&s.anna, "status"}, {&s.anna, "seal"}, {&s.hand, "errors"}};
+    const char *role;
+  } tries[] = {{&nobody, "status", "rowrelay_admin for all else"},
+               {&nobody, "errors", "rowrelay_reader to read the log"},
+               {&s.anna, "status", "rowrelay_worker is the least"},
+               {&s.anna, "seal", "rowrelay_admin is the least"},
+               {&s.hand, "errors", "rowrelay_reader is the least"}};
   for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
     const char *errors;
     cr_expect_neq(rowrelay(tries[i].who, NULL, &errors, tries[i].command, NULL), 0);
     cr_expect(strstr(errors, "permission denied for ") != NULL && strstr(errors, "hint: ") != NULL &&
-                  strstr(errors, "rowrelay_admin") != NULL && strstr(errors, "run: rowrelay doctor\n") != NULL,
+                  strstr(errors, tries[i].role) != NULL && strstr(errors, "run: rowrelay doctor\n") != NULL,
               "%s: %s", tries[i].command, errors);
   }
   pid_t process = fixture_run(&s.anna, NULL, NULL);
-  wait_until_says(process, "rowrelay_worker to deliver", 10);
+  wait_until_says(process, "rowrelay_worker is the least", 10);
   cr_expect_eq(wait_process(process, 10), 1, "it is still trying");
   const char *errors;
   cr_expect_eq(rowrelay(&s.anna, NULL, &errors, "run", "--wait", "3600", NULL), 1);
