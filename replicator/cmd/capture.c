@@ -6,6 +6,7 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "cli/pattern.h"
+#include "cmd/uncopied.h"
 #include "common/buffer.h"
 #include "queries.h"
 #include "setup/request.h"
@@ -124,11 +125,15 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
   if (!pattern_match(source, &PATTERN_OF_TABLES, (struct patterns){given->argument_count, given->arguments}, &tables,
                      error))
     return false;
-  bool ok = true;
+  struct uncopied uncopied = {.found = NULL};
+  bool ok = target == NULL || option_given(given, "dry-run") || uncopied_find(&uncopied, source, tables, target, error);
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
                        error);
+  if (ok)
+    uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);
+  uncopied_release(&uncopied);
   PQclear(tables);
   return ok;
 }

@@ -4,6 +4,7 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "cli/pattern.h"
+#include "cmd/uncopied.h"
 #include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
@@ -45,12 +46,16 @@ static bool route_tables(struct source *source, const struct options *given, str
   if (!call_run(source, &QUERY_target_id, VALUES(given->arguments[1]), NULL, error) ||
       !pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){1, given->arguments}, &tables, error))
     return false;
-  bool ok = true;
-  if (option_given(given, "into") && PQntuples(tables) > 1)
+  struct uncopied uncopied = {.found = NULL};
+  bool ok = option_given(given, "remove") || uncopied_find(&uncopied, source, tables, given->arguments[1], error);
+  if (ok && option_given(given, "into") && PQntuples(tables) > 1)
     ok = error_set(error, FAILURE_USAGE, "--into takes one table, but \"%s\" matches %d", given->arguments[0],
                    PQntuples(tables));
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = route_table(source, given, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME), error);
+  if (ok)
+    uncopied_tell(&uncopied, (struct patterns){1, given->arguments}, given->arguments[1]);
+  uncopied_release(&uncopied);
   PQclear(tables);
   return ok;
 }

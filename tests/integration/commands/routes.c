@@ -249,3 +249,35 @@ Test(commands, what_was_queued_before_a_table_was_dropped_is_delivered) {
   stop_process(process, SIGTERM);
   end();
 }
+
+/* ---- rows from before ------------------------------------------------------------------------------------------ */
+
+static const char *said_on_stderr(const char *command, const char *first, const char *second, const char *third) {
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, command, first, second, third, NULL), 0, "%s", errors);
+  return errors;
+}
+
+Test(commands, rows_that_a_table_has_already_are_said_not_to_be_copied_when_it_is_routed_to_a_mirror) {
+  begin("commands_uncopied");
+  sql(f.at_source, "create table empty (id int primary key); create table lines (id int primary key);"
+                   "create table part (id int primary key) partition by range (id);"
+                   "create table part_0 partition of part for values from (0) to (9);"
+                   "insert into item values (1); insert into lines values (1); insert into part values (1)");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("target lines: added\n", "target", "add", "lines", "file:/dev/null");
+  cr_expect_str_eq(said_on_stderr("capture", "empty", "--to", "w"), "");
+  cr_expect_str_eq(said_on_stderr("capture", "lines", "--to", "lines"), "");
+  cr_expect_str_eq(said_on_stderr("capture", "item", NULL, NULL), "");
+  cr_expect_str_eq(said_on_stderr("capture", "item", "--to", "w"),
+                   "rowrelay: the rows that the table has already are not copied to w\n"
+                   "hint: To copy them: rowrelay backfill public.item --to w\n");
+  /* It goes there already. */
+  cr_expect_str_eq(said_on_stderr("capture", "item", "--to", "w"), "");
+  cr_expect_str_eq(said_on_stderr("capture", "part", NULL, NULL), "");
+  const char *errors = said_on_stderr("route", "*", "w", NULL);
+  cr_expect_str_eq(errors, "rowrelay: the rows that these tables have already are not copied to w\n"
+                           "hint: To copy them: rowrelay backfill public.lines public.part --to w\n");
+  cr_expect_str_eq(said_on_stderr("route", "part", "w", "--remove"), "");
+  end();
+}

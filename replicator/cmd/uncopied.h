@@ -1,0 +1,28 @@
+/*
+ * uncopied: rows that tables already have when they are routed to a target that keeps the state of rows. Only a
+ * backfill brings them there, and without one the mirror would differ while its queue is empty; so whoever routes is
+ * told.
+ */
+#ifndef ROWRELAY_CMD_UNCOPIED_H
+#define ROWRELAY_CMD_UNCOPIED_H
+
+#include <libpq-fe.h>
+
+#include "cli/pattern.h"
+#include "common/error.h"
+#include "source/source.h"
+
+struct uncopied {
+  PGresult *found; /* NULL: nothing was looked for */
+};
+
+/* Before `tables`, of layout "pattern", are routed: looks which of them have rows and do not go to that target yet. */
+MUST_CHECK bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables,
+                              const char *target, struct error *error);
+
+/* After they have been, by these patterns: says on stderr that the rows are not copied, and which command does it. */
+void uncopied_tell(const struct uncopied *uncopied, struct patterns patterns, const char *target);
+
+void uncopied_release(struct uncopied *uncopied);
+
+#endif
