@@ -118,6 +118,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/skip.sql
 \ir functions/access/captures_named.sql
 \ir functions/queue/skip_table.sql
+\ir functions/queue/waits_for_earlier.sql
 \ir functions/queue/release_held.sql
 \ir functions/queue/writers.sql
 \ir functions/maintenance/close_days.sql

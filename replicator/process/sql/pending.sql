@@ -10,9 +10,4 @@ select exists (
                 where h.target = rowrelay.lane_target(($1::integer[])[1])
                   and (h.released > 0
                        or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min')
-                  -- as in rowrelay.release_held(): changes of an earlier capture of the table go first
-                  and not exists (select from rowrelay.capture c
-                                    join rowrelay.capture a on a.relation = c.relation and a.id < c.id
-                                    join rowrelay.refusal f on f.target = h.target and f.capture = a.id
-                                                           and f.state = 'waiting'
-                                   where c.id = h.capture and c.relation <> 0 and h.released <= 0));
+                  and not (h.released <= 0 and rowrelay.waits_for_earlier(h)));

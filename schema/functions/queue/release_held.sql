@@ -31,12 +31,7 @@ begin
   loop
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    -- Changes of an earlier capture of the table go first.
-    continue when exists (
-      select from rowrelay.capture c
-        join rowrelay.capture a on a.relation = c.relation and a.id < c.id
-        join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
-       where c.id = held.capture and c.relation <> 0);
+    continue when rowrelay.waits_for_earlier(held);
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f

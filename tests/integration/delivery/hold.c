@@ -401,3 +401,25 @@ Test(hold, verify_says_what_is_missing_while_a_table_waits) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/*
+ * They wait behind those of before, whatever time they are due at. Of these one is tried at a time, so that more than
+ * one must wait: else none does while it is tried.
+ */
+Test(hold, a_run_until_empty_ends_though_changes_of_a_table_captured_anew_wait) {
+  struct fixture f;
+  begin(&f, "hold_anew");
+  sql(f.at_source, "alter table item add extra text; insert into item select n, n, 'x' from generate_series(1, 3) as n");
+  rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL);
+  cr_assert_str_eq(waiting(&f), "3");
+  sql(f.at_source, "select rowrelay.release_table('item'), rowrelay.capture_table('item', target => 'w')");
+  sql(f.at_source, "insert into item values (4, 4, 'y')");
+  pid_t process = fixture_run(&f, "--until-empty", NULL);
+  cr_assert(wait_process(process, 10) >= 0, "it does not end");
+  cr_assert_str_eq(waiting(&f), "4");
+  sql(f.at_target, "alter table item add extra text");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}

@@ -3760,6 +3760,17 @@ begin
                                           captures, null);
 end
 $$;
+-- Purpose:    whether held changes of a table wait for those of an earlier capture of it, which go first whatever time
+--             they are due at
+-- Parameters: what is held
+create or replace function rowrelay.waits_for_earlier(held rowrelay.hold) returns boolean
+language sql stable as $$
+  select exists (
+    select from rowrelay.capture c
+      join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+      join rowrelay.refusal f on f.target = held.target and f.capture = a.id and f.state = 'waiting'
+     where c.id = held.capture and c.relation <> 0)
+$$;
 -- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
 --             the oldest first, one at first and more each time that all were delivered. A table without waiting
 --             changes is no longer held. Running processes call it; see replicator/queue/hold.h. Tables that are due
@@ -3793,12 +3804,7 @@ begin
   loop
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    -- Changes of an earlier capture of the table go first.
-    continue when exists (
-      select from rowrelay.capture c
-        join rowrelay.capture a on a.relation = c.relation and a.id < c.id
-        join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
-       where c.id = held.capture and c.relation <> 0);
+    continue when rowrelay.waits_for_earlier(held);
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
