@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -83,6 +84,9 @@ bool work_load_settings(struct work *work, struct error *error) {
   else
     PQclear(replies[2]);
   ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->pool->name));
+  /* Nothing that this process knows is true there; the supervisor ends it. */
+  ok = ok && (strcmp(work->settings->source_id, work->worker->source_id) == 0 ||
+              error_set(error, FAILURE_STOP, "target %s is one of another installation", work->worker->pool->name));
   ok = ok && target_find_kind(work->settings->url, &work->kind, error);
   ok = ok && floor_start(&work->worker->pool->floor, work->settings->version, work->settings->lanes,
                          work->settings->floor, error);

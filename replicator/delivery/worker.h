@@ -11,8 +11,9 @@
 #include "source/horizon.h"
 
 struct worker {
-  const char *conninfo; /* of the source; borrowed, as are the next three */
-  const char *instance; /* id of this process */
+  const char *conninfo;  /* of the source; borrowed, as are the next four */
+  const char *instance;  /* id of this process */
+  const char *source_id; /* of rowrelay.source, when the process began */
   struct worker_pool *pool;
   struct horizon *horizon;
   pthread_t thread;

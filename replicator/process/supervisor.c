@@ -59,8 +59,9 @@ struct served_target {
 
 struct supervisor {
   const struct supervisor_options *options;
-  char instance[40]; /* a uuid, of 36 letters */
-  char *names;       /* array literal of the targets to serve; NULL: all */
+  char instance[40];  /* a uuid, of 36 letters */
+  char source_id[40]; /* which installation it serves, as rowrelay.source has it; "": not known yet */
+  char *names;        /* array literal of the targets to serve; NULL: all */
   struct source *source;
   bool was_connected;
   struct patience patience;
@@ -149,6 +150,7 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
   target->count = worker_start(workers, count,
                                (struct worker){.conninfo = supervisor->options->conninfo,
                                                .instance = supervisor->instance,
+                                               .source_id = supervisor->source_id,
                                                .pool = &target->pool,
                                                .horizon = &supervisor->horizon},
                                error);
@@ -175,6 +177,19 @@ static void free_served(struct supervisor *supervisor) {
   free(supervisor->served);
 }
 
+/*
+ * Ids of changes, targets and tables begin anew with an installation. This process knows some of another one, so it
+ * ends rather than find out which.
+ */
+static bool check_installation(struct supervisor *supervisor, const char *source_id, struct error *error) {
+  if (supervisor->source_id[0] == '\0')
+    snprintf(supervisor->source_id, sizeof supervisor->source_id, "%s", source_id);
+  if (strcmp(supervisor->source_id, source_id) == 0)
+    return true;
+  error_set(error, FAILURE_USAGE, "schema rowrelay was installed anew while this process ran");
+  return error_hint(error, "start the process again");
+}
+
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
 static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   struct settings_list targets;
@@ -183,7 +198,8 @@ static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   bool ok = true;
   for (size_t i = 0; ok && i < targets.count; i++) {
     const struct settings *settings = targets.all[i];
-    if (find_served(supervisor, settings->target) == NULL)
+    ok = check_installation(supervisor, settings->source_id, error);
+    if (ok && find_served(supervisor, settings->target) == NULL)
       ok = serve_target(supervisor, settings, error);
     if (ok)
       atomic_store(&find_served(supervisor, settings->target)->pool.workers_everywhere, settings->workers);
@@ -258,10 +274,14 @@ static bool begin_instance(struct supervisor *supervisor, struct error *error) {
   }
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  return source_run(supervisor->source, &QUERY_instance_begin,
-                    VALUES(supervisor->instance, host, number(getpid()).text, ROWRELAY_VERSION,
-                           number(supervisor->options->workers).text, supervisor->names),
-                    NULL, error);
+  PGresult *reply = NULL;
+  bool ok = source_run(supervisor->source, &QUERY_instance_begin,
+                       VALUES(supervisor->instance, host, number(getpid()).text, ROWRELAY_VERSION,
+                              number(supervisor->options->workers).text, supervisor->names),
+                       &reply, error) &&
+            check_installation(supervisor, PQgetvalue(reply, 0, 0), error);
+  PQclear(reply);
+  return ok;
 }
 
 /* Opens this thread's connection. */
@@ -396,7 +416,8 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
     if (*empty && !target_is_empty(supervisor, pool, empty, error))
       return false;
   }
-  return true;
+  /* Workers also leave a target that belongs to another installation by now. */
+  return !*empty || poll_targets(supervisor, error);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------------- */
@@ -511,6 +532,8 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     } else {
       patience_report_failure(&supervisor->patience, error);
       pgconn_rollback(source_connection(supervisor->source));
+      if (!source_check_schema(supervisor->source, error) && error->kind == FAILURE_USAGE)
+        return false;
       usleep(RECONNECT_PAUSE * 1000);
     }
   }

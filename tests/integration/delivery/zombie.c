@@ -225,3 +225,42 @@ Test(zombie, a_copy_of_the_source_that_delivers_does_not_stop_it_silently) {
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
 }
+
+/* Numbers of targets, and the ids of changes, begin anew with it. */
+Test(zombie, a_process_that_slept_while_rowrelay_was_installed_anew_ends_and_hides_no_change) {
+  struct fixture f;
+  mirrored_begin(&f, "zombie_installed", "create table item (id int primary key, name text)");
+  mirrored_capture(&f, "item");
+  pid_t zombie = fixture_run(&f, "--workers", "2", NULL);
+  for (int i = 0; i < 3; i++) {
+    sql(f.at_source, "insert into item select g, 'old' from generate_series(%d, %d) g", 100 * i + 1, 100 * i + 100);
+    wait_until_empty(&f, 10);
+    sleep_seconds(0.5);
+  }
+  kill(zombie, SIGSTOP);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select g, 'new' from generate_series(301, 400) g");
+  kill(zombie, SIGCONT);
+
+  wait_until_says(zombie, "schema rowrelay was installed anew while this process ran", 15);
+  cr_expect_eq(wait_process(zombie, 15), 2);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  mirrored_same(&f, "item");
+  fixture_end(&f);
+}
+
+Test(zombie, a_process_whose_schema_is_gone_ends) {
+  struct fixture f;
+  mirrored_begin(&f, "zombie_uninstalled", "create table item (id int primary key, name text)");
+  mirrored_capture(&f, "item");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into item values (1, 'old')");
+  wait_until_empty(&f, 10);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  wait_until_says(process, "schema rowrelay is not installed", 15);
+  cr_expect_eq(wait_process(process, 15), 2);
+  fixture_end(&f);
+}

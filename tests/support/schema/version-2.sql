@@ -994,6 +994,11 @@ comment on column rowrelay.receipt.actor is 'who skipped, retried or replayed it
 alter table rowrelay.target add column resumed_by text, add column resumed_at timestamptz;
 comment on column rowrelay.target.resumed_by is 'who resumed it last; who paused it is in its reason';
 comment on column rowrelay.target.resumed_at is 'when that was';
+-- Targets are numbered anew when rowrelay is installed anew. What a process still knows of an earlier installation must
+-- not fit.
+alter table rowrelay.target alter column version set default 1 + (random() * 1000000000)::integer;
+comment on column rowrelay.target.version is 'goes up with every change that running processes must notice before '
+  'their next claim; begins at random, so that a target of another installation has another one';
 
 create table rowrelay.hold (
   target      integer not null,
