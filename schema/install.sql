@@ -355,6 +355,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/goes_to.sql
 \ir functions/row/estimated_rows.sql
 \ir functions/queue/backlog.sql
+\ir functions/queue/pending_of.sql
 \ir functions/row/type_structure.sql
 \ir functions/row/element_texts.sql
 \ir functions/row/value_text.sql

@@ -13,10 +13,8 @@ with table_note as materialized ( -- once for all targets
 )
 select t.name as target,
        s.state,
-       backlog.n as backlog,
-       case when first_pending.id is not null then
-         clock_timestamp() - (select h.captured_at from rowrelay.change h
-                               where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
+       pending.backlog,
+       clock_timestamp() - pending.captured_at as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
                   where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min'
                     and now() + interval '1 min'), 0) as rate,
@@ -59,26 +57,7 @@ select t.name as target,
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id
-  -- skips dead rows that VACUUM has not removed yet
-  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),
-                                      0) as up_to) as settled
-  -- counted up to a million: status is read often, and beyond that the number does not matter
-  cross join lateral (
-    select count(*) as n
-      from (select
-              from generate_series(-1, t.lanes - 1) as n
-              -- lane by lane: a join could read the whole queue for each target
-              cross join lateral (select from rowrelay.queue q
-                                   where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
-                                  offset 0) as q
-             limit 1000000) as q) as backlog
-  left join lateral (
-    select q.change_id as id, q.day
-      from generate_series(-1, t.lanes - 1) as n
-      cross join lateral (select q.change_id, q.day from rowrelay.queue q
-                           where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
-                           order by q.change_id limit 1) as q
-     order by q.change_id limit 1) as first_pending on true
+  cross join lateral rowrelay.pending_of(t.id, t.lanes) as pending
   -- blocked: behind a refused change, or because the target cannot take the table
   cross join lateral (
     select r.errors,

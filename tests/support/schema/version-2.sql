@@ -11339,6 +11339,39 @@ language sql volatile as $$
                                    and q.change_id > settled.up_to offset 0) as q
            limit at_most) as q
 $$;
+-- Purpose:    what waits for a target, for view rowrelay.status. A function, because its plan is kept and costs the
+--             view nothing: as a part of it, it seemed so costly that the server compiled it (jit), which took seconds.
+-- Parameters: target; how many lanes it has
+-- Result:     backlog: number of queued changes, counted up to a million, because status is read often and beyond that
+--             the number does not matter; captured_at: of the oldest, null if there is none
+create or replace function rowrelay.pending_of(target_id integer, lanes integer, out backlog bigint,
+                                               out captured_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+  -- skips dead rows that VACUUM has not removed yet
+  settled constant bigint := coalesce((select f.floor from rowrelay.floor f where f.target = target_id), 0);
+  first   record;
+begin
+  select count(*) into backlog
+    from (select
+            from generate_series(-1, lanes - 1) as n
+            -- lane by lane: a join could read the whole queue for each target
+            cross join lateral (select from rowrelay.queue q
+                                 where q.lane = rowrelay.lane_number(target_id, n) and q.change_id > settled
+                                offset 0) as q
+           limit 1000000) as q;
+  if backlog = 0 then
+    return;
+  end if;
+  select q.change_id, q.day into first
+    from generate_series(-1, lanes - 1) as n
+    cross join lateral (select q.change_id, q.day from rowrelay.queue q
+                         where q.lane = rowrelay.lane_number(target_id, n) and q.change_id > settled
+                         order by q.change_id limit 1) as q
+   order by q.change_id limit 1;
+  captured_at := (select h.captured_at from rowrelay.change h where h.id = first.change_id and h.day = first.day);
+end
+$$;
 -- Purpose:    returns what rowrelay.value_text() has to know of a type: the built-in types that it is made of, and how.
 --             verify_target.sql asks the same of a mirror's columns, where there are no functions of ours.
 -- Parameters: type and type modifier of a column
@@ -18273,10 +18306,8 @@ with table_note as materialized ( -- once for all targets
 )
 select t.name as target,
        s.state,
-       backlog.n as backlog,
-       case when first_pending.id is not null then
-         clock_timestamp() - (select h.captured_at from rowrelay.change h
-                               where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
+       pending.backlog,
+       clock_timestamp() - pending.captured_at as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
                   where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min'
                     and now() + interval '1 min'), 0) as rate,
@@ -18319,26 +18350,7 @@ select t.name as target,
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id
-  -- skips dead rows that VACUUM has not removed yet
-  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),
-                                      0) as up_to) as settled
-  -- counted up to a million: status is read often, and beyond that the number does not matter
-  cross join lateral (
-    select count(*) as n
-      from (select
-              from generate_series(-1, t.lanes - 1) as n
-              -- lane by lane: a join could read the whole queue for each target
-              cross join lateral (select from rowrelay.queue q
-                                   where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
-                                  offset 0) as q
-             limit 1000000) as q) as backlog
-  left join lateral (
-    select q.change_id as id, q.day
-      from generate_series(-1, t.lanes - 1) as n
-      cross join lateral (select q.change_id, q.day from rowrelay.queue q
-                           where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
-                           order by q.change_id limit 1) as q
-     order by q.change_id limit 1) as first_pending on true
+  cross join lateral rowrelay.pending_of(t.id, t.lanes) as pending
   -- blocked: behind a refused change, or because the target cannot take the table
   cross join lateral (
     select r.errors,
@@ -18377,9 +18389,9 @@ declare
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
-      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "prune_is_due", "prune_what_is_due",
-      "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind", "ring_doorbell", "row_hashes",
-      "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "pending_of", "prune_is_due",
+      "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
+      "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
