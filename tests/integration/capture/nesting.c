@@ -395,3 +395,22 @@ Test(nesting, keys_that_are_handed_on_among_partitions_are_told_of_and_undone) {
   same_though_one_by_one(&f, "part");
   fixture_end(&f);
 }
+
+/* SERIALIZABLE notes what a transaction has read, and lets it fail where others write that. */
+Test(nesting, a_writer_of_a_table_without_a_key_reads_nothing_that_all_writers_write) {
+  struct fixture f;
+  mirrored_begin(&f, "nesting_serializable", "create table item (name text, n int)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select g, 0 from generate_series(1, 10) g");
+  sql(f.at_source, "begin isolation level serializable; update item set n = n + 1 where name = '1'; "
+                   "update item set n = n + 1 where name = '1'; delete from item where name = '2'; "
+                   "insert into item values ('2', 1)");
+  cr_expect_str_eq(ask(f.at_source,
+                       "select string_agg(c.relname, ' ') from pg_locks l join pg_class c on c.oid = "
+                       "l.relation where l.mode = 'SIReadLock' and c.relnamespace = 'rowrelay'::regnamespace"),
+                   "");
+  sql(f.at_source, "commit");
+  mirrored_deliver(&f);
+  mirrored_same(&f, "item");
+  fixture_end(&f);
+}

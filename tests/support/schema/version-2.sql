@@ -7741,7 +7741,8 @@ begin
            '  end if;');
   else
     settled := concat_ws(E'\n',
-           '  if is_gone and rowrelay.take_follower(tg_relid, is_at) then',
+           -- It is null for most: they need not look, nor conflict in SERIALIZABLE with all who note versions.
+           '  if is_gone is true and rowrelay.take_follower(tg_relid, is_at) then',
            '    if op operator(pg_catalog.=) ''i'' then',
            '      return null;',
            '    end if;',
