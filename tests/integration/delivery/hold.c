@@ -409,7 +409,8 @@ Test(hold, verify_says_what_is_missing_while_a_table_waits) {
 Test(hold, a_run_until_empty_ends_though_changes_of_a_table_captured_anew_wait) {
   struct fixture f;
   begin(&f, "hold_anew");
-  sql(f.at_source, "alter table item add extra text; insert into item select n, n, 'x' from generate_series(1, 3) as n");
+  sql(f.at_source,
+      "alter table item add extra text; insert into item select n, n, 'x' from generate_series(1, 3) as n");
   rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL);
   cr_assert_str_eq(waiting(&f), "3");
   sql(f.at_source, "select rowrelay.release_table('item'), rowrelay.capture_table('item', target => 'w')");
