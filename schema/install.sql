@@ -393,6 +393,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/document_source_parts.sql
 \ir functions/document/document_source_text.sql
 \ir functions/document/changed_statement.sql
+\ir functions/document/check_document_columns.sql
 \ir functions/document/keys_statement.sql
 \ir functions/document/queue_documents.sql
 \ir functions/document/expand_documents.sql

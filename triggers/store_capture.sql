@@ -141,6 +141,7 @@ begin
       relation, documents
       using errcode = 'invalid_parameter_value';
   end if;
+  perform rowrelay.check_document_columns(capture);
 
   perform rowrelay.check_children(capture);
 end

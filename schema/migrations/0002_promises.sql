@@ -292,6 +292,7 @@ drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_ste
 drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
+drop function if exists rowrelay.changed_statement(regclass, text, text);
 
 -- The past --------------------------------------------------------------------------------------------------------
 alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table

@@ -183,6 +183,9 @@ static const char *const REPLAY =
     "    update replay.was set capture = (n.new).id where capture = n.old;"
     "    update replay.unmirrored set capture = (n.new).id where capture = n.old;"
     "    update replay.doubled set capture = (n.new).id where capture = n.old;"
+    /* a document captured it first, and nothing was sent to its mirror */
+    "    insert into replay.unmirrored select (n.new).id where not exists (select from rowrelay.route r join "
+    "rowrelay.target t on t.id = r.target where r.capture = n.old and t.name = 'w');"
     "    if n.has_key and exists (select from replay.doubled where capture = (n.new).id) then"
     "      delete from replay.doubled where capture = (n.new).id; n.has_filter := true;"
     "    end if;"

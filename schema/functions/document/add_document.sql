@@ -105,6 +105,7 @@ begin
               source.only_columns);
     changed := changed || captured.id;
   end loop;
+  perform rowrelay.check_document_columns(c) from rowrelay.capture c where c.id = any (changed);
   perform rowrelay.check_indexes(delivers_to.id);
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
   return own_target;

@@ -510,3 +510,32 @@ Test(document_sources, a_row_that_a_trigger_changes_where_its_document_does_not_
                    "5:11 6:11 7:11 8:11");
   fixture_end(&f);
 }
+
+/* "changed" has rows of the log: by such a column it would find nothing, and the documents would stay as they are. */
+Test(document_sources, a_query_that_finds_documents_by_a_column_that_is_left_out_or_masked_is_refused) {
+  struct fixture f;
+  fixture_begin(&f, "document_hidden");
+  sql(f.at_source, "create table item (id int primary key, g int, h int)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  static const char DOCUMENT[] =
+      "select rowrelay.add_document('d', 'w', 'id', 'select i.id, (select count(*) from item as o where o.g = i.g) as "
+      "n "
+      "from item as i where i.id = any ($1)', array['item:id', 'item(g):select i.id from item as i join changed c "
+      "on c.g = i.g'], create_table => true)";
+  static const char *const HIDDEN[] = {"mask => '{\"g\": 9}'", "exclude => '{g}'", "columns => '{id,h}'"};
+  for (int i = 0; i < 3; i++) {
+    sql(f.at_source, "select rowrelay.capture_table('item', reset => true, %s)", HIDDEN[i]);
+    cr_expect_str_eq(sql_fails(f.at_source, "%s", DOCUMENT), "22023", "%s", HIDDEN[i]);
+  }
+  sql(f.at_source, "select rowrelay.capture_table('item', reset => true, mask => '{\"h\": 9}')");
+  sql(f.at_source, "%s", DOCUMENT);
+  for (int i = 0; i < 3; i++)
+    cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('item', reset => true, %s)", HIDDEN[i]),
+                     "22023", "%s", HIDDEN[i]);
+  sql(f.at_source, "insert into item values (1, 1, 1), (2, 1, 1), (3, 2, 1)");
+  build(&f);
+  sql(f.at_source, "update item set g = 1 where id = 3");
+  build(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id || ' ' || n, ', ' order by id) from d"), "1 3, 2 3, 3 3");
+  fixture_end(&f);
+}

@@ -1067,6 +1067,7 @@ drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_ste
 drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
+drop function if exists rowrelay.changed_statement(regclass, text, text);
 
 -- The past --------------------------------------------------------------------------------------------------------
 alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
@@ -10445,6 +10446,7 @@ begin
       relation, documents
       using errcode = 'invalid_parameter_value';
   end if;
+  perform rowrelay.check_document_columns(capture);
 
   perform rowrelay.check_children(capture);
 end
@@ -12774,9 +12776,11 @@ begin
 end
 $$;
 -- Purpose:    returns a user's query for the keys of changed rows, in which "changed" stands for these rows
--- Parameters: relation; the query; an expression of type json for the rows: an array of their images
+-- Parameters: relation; the query; an expression of type json for the rows: an array of their images; hidden: numbers
+--             of columns that "changed" is not to have
 -- Result:     a query with the same columns
-create or replace function rowrelay.changed_statement(relation regclass, keys_query text, images text) returns text
+create or replace function rowrelay.changed_statement(relation regclass, keys_query text, images text,
+                                                      hidden smallint[] default '{}') returns text
 language sql stable as $$
   select case when keys_query ~* E'^with\\s+recursive\\M'
                 then 'with recursive ' || c.changed || ', '
@@ -12791,7 +12795,47 @@ language sql stable as $$
              -- as text what would run CHECKs of domains, which are the code of who owns them
              select case when rowrelay.has_inner_domain(a.atttypid) then 'pg_catalog.text'
                          else rowrelay.plain_type(a.atttypid, 0) end as type) as c
-           where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+           where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and a.attnum <> all (hidden)) as c
+$$;
+-- Purpose:    refuses columns that are left out or masked where the query of a document's source, TABLE:QUERY, uses
+--             them: "changed" has rows of the log, so that it would find no documents, and these would stay as they are
+-- Parameters: capture
+-- Errors:     invalid_parameter_value
+create or replace function rowrelay.check_document_columns(capture rowrelay.capture) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  path_before constant text := current_setting('search_path');
+  hidden      constant smallint[] := array(
+    select a.attnum from pg_attribute a
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+       and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
+            or a.attnum <> all (capture.only_columns)));
+  source      record;
+begin
+  if hidden = '{}' then
+    return;
+  end if;
+  for source in
+    select t.name, d.search_path, s.keys_query
+      from rowrelay.document_source s
+      join rowrelay.document d on d.target = s.document
+      join rowrelay.target t on t.id = s.document and t.dropped_at is null
+     where s.capture = capture.id and s.keys_query is not null
+  loop
+    perform set_config('search_path', source.search_path, true);
+    begin
+      execute format('create temporary view rowrelay_keys_check as %s',
+                     rowrelay.changed_statement(capture.relation, source.keys_query, 'null', hidden));
+      execute 'drop view pg_temp.rowrelay_keys_check';
+    exception when undefined_column then
+      raise exception 'document "%" needs a column of table % that is left out or masked', source.name,
+        capture.relation
+        using errcode = 'invalid_parameter_value', detail = format('Its query finds documents by it: %s.', sqlerrm),
+              hint = 'Let the query find them by other columns, or leave out and mask others.';
+    end;
+    perform set_config('search_path', path_before, true);
+  end loop;
+end
 $$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
@@ -13856,6 +13900,7 @@ begin
               source.only_columns);
     changed := changed || captured.id;
   end loop;
+  perform rowrelay.check_document_columns(c) from rowrelay.capture c where c.id = any (changed);
   perform rowrelay.check_indexes(delivers_to.id);
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
   return own_target;
