@@ -116,8 +116,9 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
+  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %s, %L, %s)', capture.id,
                    rowrelay.key_expression(relation, key_columns, 'either'), hash,
+                   rowrelay.lanes_of_routes(capture.id),
                    case when not keeps_before then
                           format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
                                  rowrelay.key_row(capture))
@@ -127,8 +128,7 @@ begin
                    case when is_plain then
                           format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
                         else 'new_row' end,
-                   keeps_before, rowrelay.lanes_of_routes(capture.id),
-                   case when has_timezone then 'former_timezone' else 'null' end);
+                   keeps_before, case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
     timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
                 ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';

@@ -32,8 +32,8 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, null)', capture.id,
-                   keeps_before, rowrelay.lanes_of_routes(capture.id));
+  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %s, %%s, %%s, %L, null)', capture.id,
+                   rowrelay.lanes_of_routes(capture.id), keeps_before);
   return (
     with told as (
       select t.*

@@ -6248,25 +6248,26 @@ $$;
 --             it to the log and the queue, with who did it, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
--- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; images; whether the
---             image before is kept; lanes: of each target the number of its first lane, and how many it has;
---             the time zone to restore, null: none
+--
+--             PL/pgSQL prepares each expression, and each function in it, once in a transaction, and those of an
+--             INSERT for every row; so there are few of both.
+-- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; number of the first lane of
+--             the first target, null: there is none, and how many lanes it has; the same of all others, null: there
+--             are none; images; whether the image before is kept; the time zone to restore, null: none
 -- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
 create or replace function rowrelay.log_row(capture integer, operation text, key text,
-                                            hash integer, old_row json, new_row json, keeps_before boolean,
-                                            lanes integer[], former_timezone text) returns boolean
+                                            hash integer, lane integer, lane_count integer, more_lanes integer[],
+                                            old_row json, new_row json, keeps_before boolean,
+                                            former_timezone text) returns boolean
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
-  day     pg_catalog.date;
+  day     pg_catalog.date := rowrelay.partition_day();
   actor   pg_catalog.text;
-  -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user pg_catalog.text := rowrelay.login_name();
   caveat  pg_catalog.json;
-  bytes   pg_catalog.int4 := case when keeps_before
-                               then pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
-                                                      coalesce(pg_catalog.pg_column_size(old_row), 0))
-                               else coalesce(pg_catalog.pg_column_size(new_row), 0) end;
+  bytes   pg_catalog.int4 := pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
+                               case when keeps_before then coalesce(pg_catalog.pg_column_size(old_row), 0) else 0 end);
 begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
@@ -6282,31 +6283,32 @@ begin
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
   end if;
-  day := rowrelay.partition_day();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
                                old_row, new_row, caveat)
   values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
-          pg_catalog.lower(pg_catalog.left(operation, 1))::pg_catalog."char", key, actor, db_user,
+          pg_catalog.lower(operation collate pg_catalog."C")::pg_catalog."char", key, actor, db_user,
           pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
-  if lanes operator(pg_catalog.=) '{}' then
+  if lane is null then
     return true;
   end if;
   -- a barrier has no hash, and a lane of its own unless there is only one
-  hash := pg_catalog.int4and(hash, 2147483647);
+  lane := pg_catalog.int4pl(lane, coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), lane_count),
+                                           greatest(pg_catalog.int4mi(1, lane_count), -1)));
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
-  insert into rowrelay.queue (change_id, lane, day, bytes)
-  values (id, pg_catalog.int4pl(lanes[1], coalesce(pg_catalog.mod(hash, lanes[2]),
-                                                   greatest(pg_catalog.int4mi(1, lanes[2]), -1))), day, bytes);
-  for place in 3 .. pg_catalog.cardinality(lanes) by 2 loop
-    insert into rowrelay.queue (change_id, lane, day, bytes)
-    values (id, pg_catalog.int4pl(lanes[place],
-              coalesce(pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)]),
-                       greatest(pg_catalog.int4mi(1, lanes[pg_catalog.int4pl(place, 1)]), -1))), day, bytes);
-  end loop;
+  insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lane, day, bytes);
+  if more_lanes is not null then
+    for place in 1 .. pg_catalog.cardinality(more_lanes) by 2 loop
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      values (id, pg_catalog.int4pl(more_lanes[place],
+                coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647),
+                                        more_lanes[pg_catalog.int4pl(place, 1)]),
+                         greatest(pg_catalog.int4mi(1, more_lanes[pg_catalog.int4pl(place, 1)]), -1))), day, bytes);
+    end loop;
+  end if;
   if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
     perform rowrelay.ring_doorbell();
   end if;
-  return true;
+  return found; -- it is true, and a variable needs no plan
 end
 $$;
 -- Purpose:    sets the session's time zone to UTC, in which images are written, for the rest of a trigger function
@@ -7960,7 +7962,7 @@ begin
            '  key      pg_catalog.text;',
            -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
            -- table
-    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
+    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s collate pg_catalog."C"), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
            '  old_row  new_row%type;',
@@ -8168,16 +8170,20 @@ begin
                       where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}');
 end
 $$;
--- Purpose:    returns where the changes of a capture are queued, as parameter lanes of rowrelay.log_row()
+-- Purpose:    returns where the changes of a capture are queued, as parameters lane, lane_count and more_lanes of
+--             rowrelay.log_row()
 -- Parameters: capture id
--- Result:     text of an array: of each target the number of its first lane, and how many it has
+-- Result:     three constants
 create or replace function rowrelay.lanes_of_routes(capture_id integer) returns text
 language sql stable as $$
-  select '{' || coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id),
-                         '') || '}'
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-   cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture_id and r.until_id is null and t.dropped_at is null
+  select format('%s, %s, %L', coalesce((array_agg(l.first order by l.id))[1]::text, 'null'),
+                coalesce((array_agg(l.lanes order by l.id))[1]::text, 'null'),
+                '{' || string_agg(format('%s,%s', l.first, l.lanes), ',' order by l.id) filter (where l.place > 1)
+                  || '}')
+    from (select t.id, t.lanes, rowrelay.lane_number(t.id, 0) + rowrelay.waiting_room(r.capture, r.target) as first,
+                 row_number() over (order by t.id) as place
+            from rowrelay.route r join rowrelay.target t on t.id = r.target
+           where r.capture = capture_id and r.until_id is null and t.dropped_at is null) as l
 $$;
 -- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on
 --             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
@@ -8297,8 +8303,9 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %L, %L, %s)', capture.id,
+  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %s, %L, %s)', capture.id,
                    rowrelay.key_expression(relation, key_columns, 'either'), hash,
+                   rowrelay.lanes_of_routes(capture.id),
                    case when not keeps_before then
                           format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
                                  rowrelay.key_row(capture))
@@ -8308,8 +8315,7 @@ begin
                    case when is_plain then
                           format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
                         else 'new_row' end,
-                   keeps_before, rowrelay.lanes_of_routes(capture.id),
-                   case when has_timezone then 'former_timezone' else 'null' end);
+                   keeps_before, case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
     timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
                 ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
@@ -8583,7 +8589,7 @@ begin
     changes := format('select %s as op, %s, null::pg_catalog.json as old_row, %s as new_row, %s as caveat '
                       'from rowrelay_new as new%s',
                       format(case when looks then 'case when l.is_last then %1$L else ''r'' end' else '%1$L' end,
-                             lower(left(operation, 1))),
+                             lower(left(operation, 1) collate "C")),
                       new_keys,
                       format(case when looks then 'case when l.is_last then %s end' else '%s' end, new_image.image),
                       format(case when looks then 'case when l.is_last then %s else %s end' else '%s' end, caveat,
@@ -8671,7 +8677,7 @@ language sql stable as $$
            '    exception when others then',
            '      problem := sqlerrm;',
            '      if attempt operator(pg_catalog.=) 3 then',
-    format('        perform rowrelay.add_change(%s, pg_catalog.lower(pg_catalog.left(tg_op, 1))::pg_catalog."char", '
+    format('        perform rowrelay.add_change(%s, pg_catalog.lower(tg_op collate pg_catalog."C")::pg_catalog."char", '
            'null, null, null, null, problem);', capture_id),
            '        return null;',
            '      end if;',
@@ -8804,8 +8810,8 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, null)', capture.id,
-                   keeps_before, rowrelay.lanes_of_routes(capture.id));
+  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %s, %%s, %%s, %L, null)', capture.id,
+                   rowrelay.lanes_of_routes(capture.id), keeps_before);
   return (
     with told as (
       select t.*
