@@ -73,7 +73,7 @@ begin
     changes := format('select %s as op, %s, null::pg_catalog.json as old_row, %s as new_row, %s as caveat '
                       'from rowrelay_new as new%s',
                       format(case when looks then 'case when l.is_last then %1$L else ''r'' end' else '%1$L' end,
-                             lower(left(operation, 1))),
+                             lower(left(operation, 1) collate "C")),
                       new_keys,
                       format(case when looks then 'case when l.is_last then %s end' else '%s' end, new_image.image),
                       format(case when looks then 'case when l.is_last then %s else %s end' else '%s' end, caveat,

@@ -20,7 +20,7 @@ language sql stable as $$
            '    exception when others then',
            '      problem := sqlerrm;',
            '      if attempt operator(pg_catalog.=) 3 then',
-    format('        perform rowrelay.add_change(%s, pg_catalog.lower(pg_catalog.left(tg_op, 1))::pg_catalog."char", '
+    format('        perform rowrelay.add_change(%s, pg_catalog.lower(tg_op collate pg_catalog."C")::pg_catalog."char", '
            'null, null, null, null, problem);', capture_id),
            '        return null;',
            '      end if;',

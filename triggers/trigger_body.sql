@@ -116,7 +116,7 @@ begin
            '  key      pg_catalog.text;',
            -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
            -- table
-    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
+    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s collate pg_catalog."C"), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
            '  old_row  new_row%type;',

@@ -114,3 +114,30 @@ Test(encoding, a_receivers_words_are_noted_by_a_source_that_lacks_their_letters)
   receiver_end(receiver);
   fixture_end(&f);
 }
+
+/* There the small letter of I is another one than i. */
+Test(encoding, in_turkish_an_insert_is_an_insert) {
+  struct fixture f;
+  fixture_begin(&f, "turkish");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')") < 150000) {
+    fixture_end(&f);
+    cr_skip_test("before PostgreSQL 15 this would take a locale of the operating system");
+  }
+  make_anew(&f, f.source, f.source, &f.at_source, "UTF8' locale_provider icu icu_locale 'tr");
+  cr_assert_str_neq(ask(f.at_source, "select lower('I')"), "i");
+  rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source, "create table item (id int primary key); create table filtered (id int primary key);"
+                   "create table listed (id int primary key); create table by_statement (id int primary key)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "filtered", "--where", "id > 0", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "listed", "--key", "", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "by_statement", "--per", "statement", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1), (2); insert into filtered values (1); insert into listed values (1);"
+                   "insert into by_statement values (0); insert into by_statement select generate_series(1, 3000)");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(distinct op::text, ',') from rowrelay.change"), "i");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  same_rows(&f, "by_statement", "by_statement", "id");
+  fixture_end(&f);
+}
