@@ -27,15 +27,17 @@
 #include "row.h"
 #include "schema.h"
 
-PG_MODULE_MAGIC;
-
 #define LARGE_IMAGE 52428800 /* rowrelay.large_image() */
 
 static PGFunction run_body = NULL;
 
+/* What the server looks up; all else is hidden: see the Makefile. */
+#pragma GCC visibility push(default)
+PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(rowrelay_call_handler);
-
 void _PG_init(void);
+#pragma GCC visibility pop
+
 void _PG_init(void) {
   schema_init();
   plan_init();

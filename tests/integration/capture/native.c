@@ -426,3 +426,17 @@ Test(native, what_somebody_else_writes_in_it_does_not_write_into_the_log) {
   sql(server, "drop role native_stranger");
   PQfinish(server);
 }
+
+/* The server shares the symbols of all its libraries: another one's function of the same name would be called. */
+Test(native, it_shows_the_server_nothing_but_its_entry_points) {
+  const char *library = getenv("ROWRELAY_TEST_NATIVE");
+  char command[512], names[512] = "";
+  if (library == NULL || system("command -v nm >/dev/null") != 0)
+    cr_skip_test("the server module is not built, or nm is not here");
+  snprintf(command, sizeof command, "nm -D --defined-only '%s' | awk '{ print $3 }' | LC_ALL=C sort | tr '\\n' ' '",
+           library);
+  FILE *pipe = popen(command, "r");
+  cr_assert(pipe != NULL && fgets(names, sizeof names, pipe) != NULL);
+  cr_assert(pclose(pipe) == 0);
+  cr_assert_str_eq(names, "Pg_magic_func _PG_init pg_finfo_rowrelay_call_handler rowrelay_call_handler ");
+}
