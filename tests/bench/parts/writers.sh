@@ -16,6 +16,17 @@ part_writers() {
   sql -d "$source_server dbname=writers" -c "select rowrelay.add_target('quiet', 'postgresql:')" >/dev/null
   sql -d "$source_server dbname=writers" -c "update rowrelay set quantity = quantity" # so that the table is there
   drain writers
+  if has_native; then
+    # a database of its own: where the module is, a running process has it capture all tables
+    fresh_databases writers_module
+    sql -d "$source_server dbname=writers_module" -c "select bench.make_table('module', 1, $rows)" >/dev/null
+    relay_to_mirror writers_module
+    relay_natively writers_module module
+    sql -d "$source_server dbname=writers_module" -c "select rowrelay.add_target('quiet', 'postgresql:')" >/dev/null
+    sql -d "$source_server dbname=writers_module" -c "update module set quantity = quantity"
+    drain writers_module
+    ways+=(module_captured module_idle module_running)
+  fi
 
   for round in 1 2 3; do
     for mode in off on; do
@@ -28,8 +39,8 @@ part_writers() {
     "same processors. Median (smallest–largest)."
 }
 
-measure_writers() { # WAY TABLE
-  sample "$1" "synchronous_commit = $mode" "$(commits_per_second writers "$2" "$rows" "$mode" -c 32 -j 2 -T 2)"
+measure_writers() { # WAY TABLE [DATABASE]
+  sample "$1" "synchronous_commit = $mode" "$(commits_per_second "${3:-writers}" "$2" "$rows" "$mode" -c 32 -j 2 -T 2)"
 }
 
 writers_bare() { measure_writers bare bare; }
@@ -43,21 +54,22 @@ writers_native() {
   unsubscribe writers
 }
 
+# While a process runs with these options.
+writers_with_process() { # WAY DATABASE TABLE OPTION…
+  replicate "$2" "${@:4}"
+  sleep 1
+  measure_writers "$1" "$3" "$2"
+  end_replicator
+  drain "$2"
+}
+
 writers_captured() { measure_writers "rowrelay, nothing runs" rowrelay; }
-
 # Somebody waits for other changes than these.
-writers_idle() {
-  replicate writers --target quiet
-  sleep 1
-  measure_writers "rowrelay, one waits for something else" rowrelay
-  end_replicator
-  drain writers
-}
+writers_idle() { writers_with_process "rowrelay, one waits for something else" writers rowrelay --target quiet; }
+writers_running() { writers_with_process "rowrelay delivers" writers rowrelay --workers 2; }
 
-writers_running() {
-  replicate writers --workers 2
-  sleep 1
-  measure_writers "rowrelay delivers" rowrelay
-  end_replicator
-  drain writers
+writers_module_captured() { measure_writers "server module, nothing runs" module writers_module; }
+writers_module_idle() {
+  writers_with_process "server module, one waits for something else" writers_module module --target quiet
 }
+writers_module_running() { writers_with_process "server module, rowrelay delivers" writers_module module --workers 2; }
