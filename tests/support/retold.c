@@ -34,11 +34,6 @@ void retold_begin(struct retold *retold, struct fixture *fixture) {
   retold->watcher = connect_to(fixture->source, NULL);
 }
 
-void retold_end(struct retold *retold) {
-  PQfinish(retold->other);
-  PQfinish(retold->watcher);
-}
-
 /* ---- the other session ------------------------------------------------------------------------------------------- */
 
 static void say(const char *statement, const PGresult *result) {
@@ -138,6 +133,15 @@ static void begin_again(struct retold *retold, const struct story *story) {
   sql(retold->fixture->at_target, "set client_min_messages to error; drop schema if exists nasty cascade; "
                                   "create schema nasty; create collation nasty.folded "
                                   "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+}
+
+void retold_end(struct retold *retold) {
+  PGconn *source = retold->fixture->at_source;
+  PQfinish(retold->other);
+  PQfinish(retold->watcher);
+  sql(source, "rollback");
+  if (is_prepared(source)) /* by the last story, and its database could not be dropped */
+    sql(source, "rollback prepared 'nasty'");
 }
 
 /* Says which documents are not what they are built from. */
