@@ -219,7 +219,7 @@ void pgconn_close(struct pgconn *connection) {
   free(connection);
 }
 
-static void *send_cancel(void *cancel) {
+static void *ask_for_cancel(void *cancel) {
   char ignored[256];
   (void)!PQcancel(cancel, ignored, sizeof ignored);
   PQfreeCancel(cancel);
@@ -230,17 +230,20 @@ static void *send_cancel(void *cancel) {
  * libpq connects for this, and knows no end of waiting for that: where nobody answers a thread is left to it. It may be
  * there when the process ends: it has no memory but its own, and libpq never encrypts this question.
  */
-void pgconn_cancel(struct pgconn *connection) {
-  if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
-    return;
-  connection->broken = true;
+void pgconn_send_cancel(PGcancel *cancel) {
   pthread_t thread;
-  PGcancel *cancel = PQgetCancel(connection->pg);
-  if (cancel == NULL || pthread_create(&thread, NULL, send_cancel, cancel) != 0) {
+  if (cancel == NULL || pthread_create(&thread, NULL, ask_for_cancel, cancel) != 0) {
     PQfreeCancel(cancel);
     return;
   }
   portable_join(thread, CANCEL_TIMEOUT);
+}
+
+void pgconn_cancel(struct pgconn *connection) {
+  if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
+    return;
+  connection->broken = true;
+  pgconn_send_cancel(PQgetCancel(connection->pg));
 }
 
 static bool has_own_user_timeout(const struct pgconn *connection) {

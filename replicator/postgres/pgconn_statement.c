@@ -201,9 +201,18 @@ static bool flush(struct pgconn *connection, struct error *error) {
  */
 #define SENT_TOGETHER ((size_t)32 * 1024)
 
-static bool flush_if_large(struct pgconn *connection, const struct values *values, struct error *error) {
+/* Values from this size on are sent as pgconn_large.c says. Bytes. */
+#define LARGE ((size_t)4 * 1024 * 1024)
+
+static size_t size_of(const struct values *values) {
+  size_t size = 0;
   for (int i = 0; i < values->count; i++)
-    connection->unsent += values->texts[i] != NULL ? strlen(values->texts[i]) : 0;
+    size += values->texts[i] != NULL ? strlen(values->texts[i]) : 0;
+  return size;
+}
+
+static bool flush_if_large(struct pgconn *connection, size_t size, struct error *error) {
+  connection->unsent += size;
   if (connection->unsent < SENT_TOGETHER)
     return true;
   connection->unsent = 0;
@@ -230,18 +239,40 @@ static bool send_query(struct pgconn *connection, const struct query *query, con
   return PQsendQueryPrepared(connection->pg, query->name, values->count, values->texts, NULL, NULL, 0) == 1;
 }
 
+struct statement {
+  const struct query *query;
+  const struct values *values;
+};
+
+static bool send_statement(struct pgconn *connection, void *context) {
+  const struct statement *statement = context;
+  return send_query(connection, statement->query, statement->values);
+}
+
+static bool send_large(struct pgconn *connection, struct statement statement, struct error *error) {
+  connection->unsent = 0;
+  return flush(connection, error) &&
+         pgconn_send_large(connection, &(struct pgconn_sender){send_statement, &statement}, error);
+}
+
 void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values) {
+  size_t size = size_of(&values);
   if (connection->pipeline_failed)
     return;
   if (!make_room(connection)) {
     connection->pipeline_failed =
         !pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, "out of memory");
+  } else if (size >= LARGE) {
+    connection->pipeline_failed =
+        !send_large(connection, (struct statement){query, &values}, &connection->pipeline_error);
+    if (!connection->pipeline_failed)
+      expect(connection, query, false);
   } else if (!send_query(connection, query, &values)) {
     connection->pipeline_failed =
         !pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
   } else {
     expect(connection, query, false);
-    connection->pipeline_failed = !flush_if_large(connection, &values, &connection->pipeline_error);
+    connection->pipeline_failed = !flush_if_large(connection, size, &connection->pipeline_error);
   }
 }
 

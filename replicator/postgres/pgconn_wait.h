@@ -1,6 +1,6 @@
 /*
- * pgconn_wait: what the halves of pgconn share: opening a connection (pgconn.c), and running statements on it
- * (pgconn_statement.c). Private to them.
+ * pgconn_wait: what the parts of pgconn share: opening a connection (pgconn.c), running statements on it
+ * (pgconn_statement.c), and sending large ones (pgconn_large.c). Private to them.
  */
 #ifndef ROWRELAY_POSTGRES_PGCONN_WAIT_H
 #define ROWRELAY_POSTGRES_PGCONN_WAIT_H
@@ -43,5 +43,19 @@ bool pgconn_leave(struct pgconn *connection, struct error *error);
 
 /* Waits until the socket can be read (or written, if asked for). `deadline` is a clock_now(), 0: none. */
 MUST_CHECK bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error);
+
+/* Asks a server to end a statement; takes a second at most. Frees `cancel`, which may be NULL. */
+void pgconn_send_cancel(PGcancel *cancel);
+
+/* Sends a statement; false: libpq says why. */
+struct pgconn_sender {
+  bool (*send)(struct pgconn *connection, void *context);
+  void *context;
+};
+/*
+ * Lets `sender` send a statement with large values, in time that grows with them and no faster; by the deadline, and
+ * until interrupted. Nothing may be left to be sent before.
+ */
+MUST_CHECK bool pgconn_send_large(struct pgconn *connection, const struct pgconn_sender *sender, struct error *error);
 
 #endif
