@@ -4,6 +4,7 @@
 \set ON_ERROR_STOP on
 \set QUIET on
 \ir check_owner.sql
+\ir check_dependents.sql
 select format('select rowrelay.release_table(%L)', c.relation)
   from rowrelay.capture c
  where c.released_at is null and exists (select from pg_class r where r.oid = c.relation)

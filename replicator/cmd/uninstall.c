@@ -52,7 +52,8 @@ static bool uninstall(struct source *source, const struct options *given, struct
   /* An older schema can be removed; what a newer one contains is not known here. */
   if (version > SCHEMA_NEWEST)
     return source_check_schema(source, error);
-  if (!source_script(source, QUERY_check_owner.text, error))
+  if (!source_script(source, QUERY_check_owner.text, error) ||
+      !source_script(source, QUERY_check_dependents.text, error))
     return false;
   if (!option_given(given, "force") && !confirm(source, error))
     return false;

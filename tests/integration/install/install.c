@@ -118,6 +118,28 @@ Test(install, uninstall_deletes_nothing_before_somebody_has_confirmed_it) {
   fixture_end(&f);
 }
 
+Test(install, uninstall_names_what_others_have_made_of_the_schema_and_drops_none_of_it) {
+  struct fixture f;
+  const char *errors;
+  fixture_begin(&f, "uninstall_dependents");
+  sql(f.at_source, "create table item (id int primary key);"
+                   "create view audit as select * from rowrelay.history;"
+                   "create view report as select count(*) from audit;"
+                   "create table incident (id int primary key, state rowrelay.status);"
+                   "create function last_change() returns setof rowrelay.history language sql as "
+                   "'select * from rowrelay.history limit 1'");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "uninstall", "--force", NULL), 1);
+  cr_assert_not_null(strstr(errors, "would be dropped with it: function public.last_change(), table column "
+                                    "public.incident.state, view public.audit"),
+                     "%s", errors);
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change"), "1", "the table is still captured");
+  sql(f.at_source, "drop view audit cascade; drop function last_change(); alter table incident drop state");
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  fixture_end(&f);
+}
+
 Test(install, init_and_the_script_for_psql_make_the_same) {
   static char by_init[DUMP_SIZE];
   static char by_psql[DUMP_SIZE];
