@@ -144,6 +144,7 @@ drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
 -- They trusted a row that the caller could make up; the new ones take its number.
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
+drop function if exists rowrelay.copy_join(integer, bigint, integer);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
 -- The next rowrelay.maintain() replaces all trigger functions, because rowrelay.column_states() has changed: the old

@@ -46,9 +46,10 @@ begin
             join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
       raise exception 'too many' using errcode = 'lock_not_available';
     end if;
-    perform rowrelay.copy_join(backfill_id, 0, 2147483647);
     execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
     perform rowrelay.make_trigger_function(b.capture);
+    -- last, because event triggers may have written to the table meanwhile
+    perform rowrelay.copy_join(backfill_id, 0, 2147483647, room);
   exception when lock_not_available then
     note := 'waits for a moment without writers to the table';
     waited_for := rowrelay.backfill_writers(capture);

@@ -2,11 +2,12 @@
 --             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
 --             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
 --             a key is in flight, because those are in the waiting room too.
--- Parameters: number of the backfill; the id above which it continues; how many rows to read
+-- Parameters: number of the backfill; the id above which it continues; how many rows to read; room: the waiting room
+--             (rowrelay.waiting_room), null: the open one of this copy
 -- Result:     next: where the next piece begins, null: there is no more at present; passed: number of changes moved
 -- Errors:     lock_not_available: another session is changing the target; nothing was done
-create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
-                                              out passed bigint)
+create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer,
+                                              room integer default null, out next bigint, out passed bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
   set jit = off as $$
@@ -15,7 +16,6 @@ declare
   b         rowrelay.backfill;
   target    rowrelay.target;
   each_lane integer;
-  room      integer;
   bound     bigint;
   first_id  bigint;
   captures  integer[];
@@ -29,7 +29,7 @@ begin
   if b.state <> 'joining' then
     return;
   end if;
-  room := rowrelay.waiting_room(b.capture, b.target);
+  room := coalesce(room, rowrelay.waiting_room(b.capture, b.target));
   captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);
   -- the highest id such that no lane has more than each_lane rows below it

@@ -18,9 +18,9 @@ begin
   end if;
   update rowrelay.backfill k set waits_for = writers where k.id = backfill.id;
   select 'waits for transactions that write to the table: '
-         || string_agg(coalesce(format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
-                                       to_char(a.xact_start, 'HH24:MI:SS')),
-                                'a prepared transaction'), ', ' order by l.pid)
+         || string_agg(case when l.pid is null then 'a prepared transaction'
+                            else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                        to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
     into note
     from (select distinct k.pid, k.virtualtransaction from pg_locks k where k.virtualtransaction = any (writers)) as l
     left join pg_stat_activity a on a.pid = l.pid

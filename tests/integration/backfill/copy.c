@@ -410,6 +410,31 @@ Test(copy, two_who_want_the_same_and_others_that_run_copy_it_once) {
   fixture_end(&f);
 }
 
+/* A copy makes the trigger function anew, and so writes to the table itself. */
+Test(copy, what_an_event_trigger_writes_to_the_table_at_the_end_arrives) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=2");
+  mirrored_begin(&f, "copy_event",
+                 "create table item (id serial primary key, tag text);"
+                 "create function note() returns event_trigger language plpgsql as "
+                 "$$ begin insert into public.item (tag) values (tg_tag); end $$;"
+                 "create event trigger note on ddl_command_end execute function note()");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "begin; insert into item (tag) values ('prepared'); prepare transaction 'p'");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  cr_expect_str_eq(
+      ask(f.at_source, "select w.note from rowrelay.backfill b, rowrelay.capture c, rowrelay.copy_writers(b, c) as w"),
+      "waits for transactions that write to the table: a prepared transaction");
+  sql(f.at_source, "commit prepared 'p'");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_for_state(&f, "done");
+  wait_until_empty(&f, PATIENCE);
+  cr_equal(&f, "item");
+  nothing_is_left(&f);
+  cr_expect_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 /* ---- what cannot be copied as a whole -------------------------------------------------------------------------- */
 
 Test(copy, what_the_target_has_already_or_refuses_is_copied_piece_by_piece_or_not_at_all) {
