@@ -108,6 +108,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/keeps_state.sql
 \ir functions/queue/park_restored.sql
 \ir functions/queue/skip_lost_ids.sql
+\ir functions/queue/captures_of_place.sql
 \ir functions/queue/overtaken_up_to.sql
 \ir functions/queue/retry_overtaken.sql
 \ir functions/access/captures_alike.sql

@@ -72,12 +72,20 @@ static void deliver(struct run *run, size_t index, const struct verdict *verdict
   run->standings[index] = STANDING_GOES;
 }
 
-/* The target cannot take a table: none of its changes is pushed any more. The first of them says why. */
+/*
+ * The target cannot take a table: none of its changes is pushed any more. The first of them says why. What another
+ * table has replaced will never fit, and that one must not wait for it: its changes are refused.
+ */
 static void hold_table(struct run *run, int capture, const struct error *why) {
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
     struct fate *fate = &run->outcomes->fates[i];
     if (change_at(run, i)->capture != capture || fate->outcome != OUTCOME_RETURNED)
       continue;
+    if (change_at(run, i)->route != NULL && change_at(run, i)->route->is_replaced) {
+      if (run->standings[i] == STANDING_GOES)
+        refuse(run, i, why);
+      continue;
+    }
     free(fate->why);
     fate->why = NULL;
     decide(run, i, OUTCOME_HELD, why);
@@ -233,14 +241,13 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
   struct verdict *verdicts = calloc(count, sizeof *verdicts);
   if (verdicts == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  size_t held = outcomes_count(run->outcomes, OUTCOME_HELD);
   bool pushed = run->retry->push(run->retry->context, run->changes, count, verdicts, error);
   apply_verdicts(run, &selection, verdicts, pushed, error);
   free(verdicts);
   if (pushed || ((error->kind == FAILURE_REFUSED || error->kind == FAILURE_TABLE) && selection.count == 0))
     return true;
   if (error->kind == FAILURE_TABLE)
-    return attempt_without(run, selection, outcomes_count(run->outcomes, OUTCOME_HELD) > held, error);
+    return attempt_without(run, selection, selection.count < count, error);
   if (error->kind != FAILURE_REFUSED) {
     for (size_t i = 0; i < selection.count; i++)
       run->outcomes->fates[selection.indexes[i]].unknown = true;

@@ -40,6 +40,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .keyless = result_bool(reply, row, ROUTE_KEYLESS),
         .key_is_exact = result_bool(reply, row, ROUTE_KEY_IS_EXACT),
         .key_is_lost = result_bool(reply, row, ROUTE_KEY_IS_LOST),
+        .is_replaced = result_bool(reply, row, ROUTE_IS_REPLACED),
         .columns = result_text(reply, row, ROUTE_COLUMNS),
         .document = result_bool(reply, row, ROUTE_DOCUMENT),
         .source_columns = result_text(reply, row, ROUTE_SOURCE_COLUMNS),

@@ -21,6 +21,7 @@ struct route {
   bool key_is_exact;       /* equal keys have equal texts */
   bool document;           /* no table: a query builds its rows */
   bool key_is_lost;        /* one of its columns was dropped */
+  bool is_replaced;        /* the table is gone, and another one that is captured has its place at the target */
   const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
   const char
       *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */

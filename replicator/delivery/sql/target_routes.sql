@@ -4,7 +4,7 @@
 -- has and that are left out; and the captured tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
---   columns, types, document, source_columns, hidden_columns, read_from, column_types, parts
+--   is_replaced, columns, types, document, source_columns, hidden_columns, read_from, column_types, parts
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
        r.into_table,
@@ -13,6 +13,11 @@ select r.capture,
        cardinality(c.key_columns) = 0 as keyless,
        c.key_is_exact,
        array_position(k.names, null) is not null as key_is_lost,
+       not t.is_there and exists (select from unnest(rowrelay.captures_of_place(r.capture, r.target)) as l(id)
+                                    join rowrelay.route s on s.capture = l.id and s.target = r.target
+                                                         and s.until_id is null
+                                    join rowrelay.capture n on n.id = l.id and n.released_at is null
+                                    join pg_class o on o.oid = n.relation) as is_replaced,
        case when r.create_table then coalesce(
          (select d.columns::json from rowrelay.document d where d.target = r.target),
          -- What the source shows in rows that are older than the column. Not if it was left out for a while, since rows

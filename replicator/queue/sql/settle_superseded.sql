@@ -25,10 +25,7 @@ with delivered as materialized ( -- the last change of each key, and the last tr
   select f.change_id
     from delivered d
     join rowrelay.refusal f on f.target = $1::integer and f.change_id < d.id and f.state <> 'waiting'
-     and f.capture in (select a.id
-                         from rowrelay.capture c
-                         join rowrelay.capture a on a.id = c.id or a.relation = c.relation
-                        where c.id = d.capture)
+     and f.capture = any (rowrelay.captures_of_place(d.capture, $1::integer))
    where d.key is null
 ), gone as (
   delete from rowrelay.refusal f

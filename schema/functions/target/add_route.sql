@@ -10,6 +10,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
@@ -28,10 +29,9 @@ begin
     raise warning 'target "%" has no mirrors: there is nothing to be like table %', add_route.target,
       capture.relation_name;
   end if;
-  -- What is still queued may be in other lanes than new changes.
-  is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-                       where r.target = target_id and c.relation = add_route.capture.relation
-                         and (c.id <> capture.id or r.until_id is not null));
+  -- What is still queued for its place may be in other lanes than new changes.
+  is_again := exists (select from rowrelay.route r
+                       where r.target = target_id and r.capture = add_route.capture.id and r.until_id is not null);
   is_there := exists (select from rowrelay.route r
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
@@ -50,14 +50,14 @@ begin
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
   perform rowrelay.check_indexes(target_id);
-  if is_again then
+  before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);
+  if is_again or exists (select from rowrelay.route r where r.target = target_id and r.capture = any (before)) then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
     -- Changes that wait because the target cannot take the table go before new ones.
     insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
     select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(),
       h.message, h.hint
-      from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
-     where h.target = target_id and c.relation = add_route.capture.relation and c.id <> capture.id
+      from rowrelay.hold h where h.target = target_id and h.capture = any (before)
      order by h.target, h.capture desc
     on conflict on constraint hold_pkey do nothing;
   end if;

@@ -919,6 +919,7 @@ drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
 -- They trusted a row that the caller could make up; the new ones take its number.
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
+drop function if exists rowrelay.copy_join(integer, bigint, integer);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
 -- The next rowrelay.maintain() replaces all trigger functions, because rowrelay.column_states() has changed: the old
@@ -3368,10 +3369,31 @@ begin
          log_mark = rowrelay.log_mark();
 end
 $$;
+-- Purpose:    returns the captures whose changes go where those of one capture go in a target, so that they must stay
+--             in order: of the same table, before it was released and captured again; and of another table that had
+--             this place before, and was released or dropped. (Two captured tables may share a place, if somebody has
+--             decided so; their changes are not ordered.)
+-- Parameters: capture; target
+-- Result:     their ids, with its own
+create or replace function rowrelay.captures_of_place(capture integer, target integer) returns integer[]
+language sql stable as $$
+  with c as (
+    select c.id, c.relation, c.released_at is null and o.oid is not null as is_live, r.into_table
+      from rowrelay.capture c
+      left join pg_class o on o.oid = c.relation
+      left join rowrelay.route r on r.capture = c.id and r.target = captures_of_place.target
+  )
+  select array_agg(other.id)
+    from c
+    join c as other on other.id = c.id or c.relation <> 0 and other.relation = c.relation
+      or other.into_table = c.into_table and not (c.is_live and other.is_live)
+   where c.id = captures_of_place.capture
+$$;
 -- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
 --             newer that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again or by another key. Delivered now, an older change could
---             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
+--             changes made after the table was captured again, by another key, or gave its place to another table.
+--             Delivered now, an older change could restore a deleted row. Not so for a truncate: behind a refused one,
+--             changes of its table wait.
 -- Parameters: target; capture
 -- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
 --             for the target or was refused: then the order holds
@@ -3384,10 +3406,8 @@ language sql stable as $$
                                 where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
                and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
            (select max(s.from_id)
-              from rowrelay.capture c
-              join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
-              join rowrelay.shape s on s.capture = a.id and s.begins
-             where c.id = overtaken_up_to.capture)), 0)
+              from rowrelay.shape s
+             where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins)), 0)
     from rowrelay.target t
    where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
   union all
@@ -3766,16 +3786,15 @@ begin
                                           captures, null);
 end
 $$;
--- Purpose:    whether held changes of a table wait for those of an earlier capture of it, which go first whatever time
---             they are due at
+-- Purpose:    whether held changes of a table wait for those of an earlier capture of it, or of what had its place:
+--             these go first, whatever time they are due at
 -- Parameters: what is held
 create or replace function rowrelay.waits_for_earlier(held rowrelay.hold) returns boolean
 language sql stable as $$
   select exists (
-    select from rowrelay.capture c
-      join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+    select from unnest(rowrelay.captures_of_place(held.capture, held.target)) as a(id)
       join rowrelay.refusal f on f.target = held.target and f.capture = a.id and f.state = 'waiting'
-     where c.id = held.capture and c.relation <> 0)
+     where a.id < held.capture)
 $$;
 -- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
 --             the oldest first, one at first and more each time that all were delivered. A table without waiting
@@ -11160,6 +11179,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
@@ -11178,10 +11198,9 @@ begin
     raise warning 'target "%" has no mirrors: there is nothing to be like table %', add_route.target,
       capture.relation_name;
   end if;
-  -- What is still queued may be in other lanes than new changes.
-  is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-                       where r.target = target_id and c.relation = add_route.capture.relation
-                         and (c.id <> capture.id or r.until_id is not null));
+  -- What is still queued for its place may be in other lanes than new changes.
+  is_again := exists (select from rowrelay.route r
+                       where r.target = target_id and r.capture = add_route.capture.id and r.until_id is not null);
   is_there := exists (select from rowrelay.route r
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
@@ -11200,14 +11219,14 @@ begin
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
   perform rowrelay.check_indexes(target_id);
-  if is_again then
+  before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);
+  if is_again or exists (select from rowrelay.route r where r.target = target_id and r.capture = any (before)) then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
     -- Changes that wait because the target cannot take the table go before new ones.
     insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
     select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(),
       h.message, h.hint
-      from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
-     where h.target = target_id and c.relation = add_route.capture.relation and c.id <> capture.id
+      from rowrelay.hold h where h.target = target_id and h.capture = any (before)
      order by h.target, h.capture desc
     on conflict on constraint hold_pkey do nothing;
   end if;
@@ -12222,9 +12241,9 @@ begin
   end if;
   update rowrelay.backfill k set waits_for = writers where k.id = backfill.id;
   select 'waits for transactions that write to the table: '
-         || string_agg(coalesce(format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
-                                       to_char(a.xact_start, 'HH24:MI:SS')),
-                                'a prepared transaction'), ', ' order by l.pid)
+         || string_agg(case when l.pid is null then 'a prepared transaction'
+                            else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                        to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
     into note
     from (select distinct k.pid, k.virtualtransaction from pg_locks k where k.virtualtransaction = any (writers)) as l
     left join pg_stat_activity a on a.pid = l.pid
@@ -12294,17 +12313,16 @@ exception when lock_not_available then
 end
 $$;
 -- Purpose:    returns the captures whose queued changes are older than a copy of the table: its own, and those from
---             before it was released and captured again that were routed to the same table
+--             of what was routed to the same table before (rowrelay.captures_of_place)
 -- Parameters: capture; target
 -- Result:     capture ids
 create or replace function rowrelay.copied_captures(capture_id integer, target_id integer) returns integer[]
 language sql stable as $$
-  select array(select c.id
+  select array(select r.capture
                  from rowrelay.route own
-                 join rowrelay.capture now on now.id = own.capture
-                 join rowrelay.capture c on c.relation = now.relation
-                 join rowrelay.route r on r.capture = c.id and r.target = own.target and r.into_table = own.into_table
-                where own.capture = capture_id and own.target = target_id)
+                 join rowrelay.route r on r.target = own.target and r.into_table = own.into_table
+                where own.capture = capture_id and own.target = target_id
+                  and r.capture = any (rowrelay.captures_of_place(capture_id, target_id)))
 $$;
 -- Purpose:    moves queued changes of a table that is copied as a whole into the waiting room, piece by piece, the
 --             newest first, so that the changes outside always precede those inside. Changes in lanes that a process
@@ -12388,11 +12406,12 @@ $$;
 --             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
 --             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
 --             a key is in flight, because those are in the waiting room too.
--- Parameters: number of the backfill; the id above which it continues; how many rows to read
+-- Parameters: number of the backfill; the id above which it continues; how many rows to read; room: the waiting room
+--             (rowrelay.waiting_room), null: the open one of this copy
 -- Result:     next: where the next piece begins, null: there is no more at present; passed: number of changes moved
 -- Errors:     lock_not_available: another session is changing the target; nothing was done
-create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
-                                              out passed bigint)
+create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer,
+                                              room integer default null, out next bigint, out passed bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
   set jit = off as $$
@@ -12401,7 +12420,6 @@ declare
   b         rowrelay.backfill;
   target    rowrelay.target;
   each_lane integer;
-  room      integer;
   bound     bigint;
   first_id  bigint;
   captures  integer[];
@@ -12415,7 +12433,7 @@ begin
   if b.state <> 'joining' then
     return;
   end if;
-  room := rowrelay.waiting_room(b.capture, b.target);
+  room := coalesce(room, rowrelay.waiting_room(b.capture, b.target));
   captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);
   -- the highest id such that no lane has more than each_lane rows below it
@@ -12509,9 +12527,10 @@ begin
             join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
       raise exception 'too many' using errcode = 'lock_not_available';
     end if;
-    perform rowrelay.copy_join(backfill_id, 0, 2147483647);
     execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
     perform rowrelay.make_trigger_function(b.capture);
+    -- last, because event triggers may have written to the table meanwhile
+    perform rowrelay.copy_join(backfill_id, 0, 2147483647, room);
   exception when lock_not_available then
     note := 'waits for a moment without writers to the table';
     waited_for := rowrelay.backfill_writers(capture);
