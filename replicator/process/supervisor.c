@@ -22,6 +22,7 @@
 #include "postgres/result.h"
 #include "process/backfiller.h"
 #include "process/doorbell.h"
+#include "process/leave.h"
 #include "process/maintenance.h"
 #include "process/patience.h"
 #include "process/systemd.h"
@@ -85,37 +86,7 @@ struct supervisor {
   int64_t empty_at;
 };
 
-/* ---- signals --------------------------------------------------------------------------------------------------- */
-
-static atomic_int signal_count = 0; /* any thread may read it */
-static atomic_int last_signal = 0;
 static struct wake wake = {-1, -1}; /* ends the supervisor's wait: a signal came, or workers have become idle */
-
-static void count_signal(int number_of_signal) {
-  atomic_store(&last_signal, number_of_signal);
-  atomic_fetch_add(&signal_count, 1);
-  wake_up(&wake);
-}
-
-static bool told_to_leave(void) {
-  return atomic_load(&signal_count) > 0;
-}
-
-static bool told_to_leave_at_once(void) {
-  return atomic_load(&signal_count) > 1;
-}
-
-static bool handle_signals(struct error *error) {
-  if (!wake_open(&wake))
-    return error_set(error, FAILURE_FATAL, "cannot create a pipe: %s", strerror(errno));
-  struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGINT, &action, NULL);
-  signal(SIGPIPE, SIG_IGN);
-  interrupt_set(told_to_leave_at_once);
-  return true;
-}
 
 /* ---- targets and their workers --------------------------------------------------------------------------------- */
 
@@ -504,7 +475,7 @@ static bool may_go_on(const struct supervisor *supervisor, const struct error *e
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool ready = false;
-  while (!finished && !told_to_leave()) {
+  while (!finished && !leave_is_told()) {
     monitor_heartbeat(supervisor->monitor, supervisor->source != NULL);
     systemd_alive();
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
@@ -520,7 +491,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
       usleep(RECONNECT_PAUSE * 1000);
       continue;
     }
-    if (turn(supervisor, &finished, error) || told_to_leave())
+    if (turn(supervisor, &finished, error) || leave_is_told())
       continue;
     bool lost = !pgconn_alive(source_connection(supervisor->source));
     if (!lost && !may_go_on(supervisor, error))
@@ -572,10 +543,10 @@ static void tell_end(const struct supervisor *supervisor, bool ok) {
   if (!supervisor->was_connected)
     return;
   metrics_totals(&delivered, &refused);
-  const char *why = !ok                                   ? "because it failed"
-                    : !told_to_leave()                    ? "because nothing is pending"
-                    : atomic_load(&last_signal) == SIGINT ? "because of SIGINT"
-                                                          : "because of SIGTERM";
+  const char *why = !ok                        ? "because it failed"
+                    : !leave_is_told()         ? "because nothing is pending"
+                    : leave_signal() == SIGINT ? "because of SIGINT"
+                                               : "because of SIGTERM";
   log_message(LOG_LEVEL_INFO, "rowrelay %s ends %s: %llu change%s delivered, %llu refused", ROWRELAY_VERSION, why,
               delivered, delivered == 1 ? "" : "s", refused);
 }
@@ -589,14 +560,15 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   supervisor->patience = (struct patience){.wait = options->wait, .began = supervisor->started_at};
   horizon_init(&supervisor->horizon);
   doorbell_init(&supervisor->doorbell);
-  bool ok = handle_signals(error) && list_names(supervisor, error);
+  bool ok = (wake_open(&wake) || error_set(error, FAILURE_FATAL, "cannot create a pipe: %s", strerror(errno))) &&
+            leave_on_signals(&wake, error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
   maintenance_init(&supervisor->maintenance, options->conninfo, &supervisor->backlog);
   ok = ok && telemetry_start(&supervisor->telemetry, options->conninfo, error);
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
-  if (ok && told_to_leave())
+  if (ok && leave_is_told())
     log_message(LOG_LEVEL_INFO, "told to stop: current batches end first");
   systemd_stopping();
   tell_all_to_leave(supervisor);
