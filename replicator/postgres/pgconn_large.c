@@ -65,7 +65,7 @@ bool pgconn_send_large(struct pgconn *connection, const struct pgconn_sender *se
   PGcancel *cancel = PQgetCancel(connection->pg);
   /* Of its own, because libpq may close the other at any time, and its number may then be that of another file. */
   int end = fcntl(PQsocket(connection->pg), F_DUPFD_CLOEXEC, 0);
-  pthread_t thread;
+  pthread_t thread = 0; /* as the analyzer does not know that pthread_create() sets it */
   bool told = false;
   pthread_mutex_init(&sending.lock, NULL);
   clock_init_condition(&sending.changed);
