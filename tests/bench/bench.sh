@@ -3,7 +3,7 @@
 # bench.sh: how fast rowrelay is, beside its peers, on this machine, in this run. What `make bench` runs.
 #
 #   bench.sh [PART…]    capture drain hot tpcb latency writers idle backlog backfill documents verify http kafka history; all
-#                       of them by default
+#                       of them by default; and, only if named: scale, soak
 #
 # Two private servers with fsync on. What is compared takes turns, round by round, because no machine is equally fast for
 # two minutes: read the ratios, and the spread beside each median. Peers that are not installed are left out (Debian:
@@ -11,7 +11,7 @@
 # Markdown comes out, one table for each part, and all of them once more at the end.
 #
 # CHANGES=N drains N changes instead of 500,000, and has documents of twice as many orders, and a
-# history of N rather than 20,000,000 changes. KEEP=1 keeps the servers' directory. ROWRELAY names another binary. RESULTS=DIR
+# history of N rather than 20,000,000 changes; scale takes up to 20 times as many. SOAK_MINUTES=N soaks for N minutes, not 60. KEEP=1 keeps the servers' directory. ROWRELAY names another binary. RESULTS=DIR
 # writes all tables, with the machine and the date, to DIR/README.md, and a plot of each part to DIR/PART.svg.
 set -euo pipefail
 rowrelay=$(realpath -m "${ROWRELAY:-$(dirname "$0")/../../build/rowrelay}")
@@ -27,7 +27,8 @@ changes=${CHANGES:-500000}
 parts=("$@")
 ((${#parts[@]})) || parts=("${all_parts[@]}")
 for part in "${parts[@]}"; do
-  [[ " ${all_parts[*]} " == *" $part "* ]] || { echo "there is no part \"$part\"; there are: ${all_parts[*]}" >&2; exit 2; }
+  [[ " ${all_parts[*]} scale soak " == *" $part "* ]] ||
+    { echo "there is no part \"$part\"; there are: ${all_parts[*]} scale soak" >&2; exit 2; }
 done
 [[ -x $rowrelay ]] || { echo "there is no $rowrelay; run make first" >&2; exit 1; }
 
