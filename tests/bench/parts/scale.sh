@@ -39,7 +39,7 @@ scale_targets() {
   pid=${process[replicator]}
   sql -d "$conninfo" -c "insert into item values (1)"
   wait_until "$conninfo" "(select count(*) = 0 from rowrelay.queue)"
-  sleep 5
+  sleep 15 # until all have looked once
   before=$(scale_ticks "$pid")
   sleep $idle
   sample "$targets targets, nothing to do" "CPU, % of a core" \
