@@ -343,7 +343,8 @@ static const char PARTITIONED[] =
 Test(likeness, a_partitioned_table_has_a_partitioned_mirror) {
   struct fixture f;
   mirrored_begin(&f, "likeness_parts", PARTITIONED);
-  cr_assert_str_eq(capture_in_full(&f, "item"), "");
+  const char *said = capture_in_full(&f, "item");
+  cr_assert_null(strstr(said, "without"), "%s", said);
   rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
   mirrored_same(&f, "item");
   same_catalogs(&f, "item", false);
