@@ -331,6 +331,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/drop_left_over.sql
 \ir ../triggers/new_partitions.sql
 \ir ../triggers/truncated_partitions.sql
+\ir ../triggers/rows_written.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql

@@ -1,6 +1,7 @@
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log). It warns of new partitions that may have been truncated before.
+--             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It warns of new
+--             partitions that may have been truncated before.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -17,6 +18,7 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  written    bigint;
   newcomers  regclass[] := rowrelay.new_partitions(capture);
   truncated  text;
 begin
@@ -37,6 +39,7 @@ begin
 
   -- All that takes time is done: from here to the commit writers of these tables wait.
   perform rowrelay.lock_tables(locked, case when anew then 'access exclusive' else 'share row exclusive' end, patience);
+  written := rowrelay.rows_written(tables);
   if anew then
     perform rowrelay.detach_triggers(capture);
   end if;
@@ -58,6 +61,7 @@ begin
     execute statement;
     made := made + 1;
   end loop;
+  was_cut := was_cut or rowrelay.rows_written(tables) <> written;
   if filters then
     update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
   end if;

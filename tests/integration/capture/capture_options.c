@@ -165,6 +165,23 @@ Test(capture_options, a_filter_that_comes_or_goes_is_not_taken_for_lost_triggers
   fixture_end(&f);
 }
 
+/* The table has no triggers while they are made anew by another condition or way; nobody else can write then. */
+Test(capture_options, what_an_event_trigger_writes_while_triggers_are_made_anew_is_told_of) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(
+      &f, "options_event",
+      "create table item (id serial primary key, name text);"
+      "create function note() returns event_trigger language plpgsql as $$ begin "
+      "insert into public.item (name) select object_identity from pg_event_trigger_dropped_objects(); end $$;"
+      "create event trigger note on sql_drop execute function note()");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", "--per", "statement", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--per", "row", NULL), 0);
+  cr_assert_not_null(strstr(errors, "table item had lost triggers"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "rowrelay verify w public.item --repair"), "%s", errors);
+  fixture_end(&f);
+}
+
 /* ---- images, and who did it ----------------------------------------------------------------------------------------
  */
 

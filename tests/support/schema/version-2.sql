@@ -10150,9 +10150,18 @@ language sql stable as $$
    where c.oid = any (partitions::oid[]) and pg_relation_filenode(c.oid) <> c.oid
   having count(*) > 0
 $$;
+-- Purpose:    returns how many rows of some tables this transaction has written so far, as the server counts them
+-- Parameters: tables
+create or replace function rowrelay.rows_written(tables regclass[]) returns bigint
+language sql volatile as $$
+  select coalesce(sum(pg_stat_get_xact_tuples_inserted(t) + pg_stat_get_xact_tuples_updated(t)
+                      + pg_stat_get_xact_tuples_deleted(t)), 0)::bigint
+    from unnest(tables) as t
+$$;
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log). It warns of new partitions that may have been truncated before.
+--             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It warns of new
+--             partitions that may have been truncated before.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -10169,6 +10178,7 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  written    bigint;
   newcomers  regclass[] := rowrelay.new_partitions(capture);
   truncated  text;
 begin
@@ -10189,6 +10199,7 @@ begin
 
   -- All that takes time is done: from here to the commit writers of these tables wait.
   perform rowrelay.lock_tables(locked, case when anew then 'access exclusive' else 'share row exclusive' end, patience);
+  written := rowrelay.rows_written(tables);
   if anew then
     perform rowrelay.detach_triggers(capture);
   end if;
@@ -10210,6 +10221,7 @@ begin
     execute statement;
     made := made + 1;
   end loop;
+  was_cut := was_cut or rowrelay.rows_written(tables) <> written;
   if filters then
     update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
   end if;
