@@ -161,6 +161,18 @@ static bool check_installation(struct supervisor *supervisor, const char *source
   return error_hint(error, "start the process again");
 }
 
+/* Queues may also be empty because workers have left targets that belong to another installation by now. */
+static bool confirm_installation(struct supervisor *supervisor, struct error *error) {
+  struct settings_list targets;
+  if (!settings_list_load(&targets, supervisor->source, supervisor->names, error))
+    return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < targets.count; i++)
+    ok = check_installation(supervisor, targets.all[i]->source_id, error);
+  settings_list_release(&targets);
+  return ok;
+}
+
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
 static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   struct settings_list targets;
@@ -387,8 +399,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
     if (*empty && !target_is_empty(supervisor, pool, empty, error))
       return false;
   }
-  /* Workers also leave a target that belongs to another installation by now. */
-  return !*empty || poll_targets(supervisor, error);
+  return !*empty || confirm_installation(supervisor, error);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------------- */
