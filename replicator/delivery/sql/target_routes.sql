@@ -13,11 +13,12 @@ select r.capture,
        cardinality(c.key_columns) = 0 as keyless,
        c.key_is_exact,
        array_position(k.names, null) is not null as key_is_lost,
-       not t.is_there and exists (select from unnest(rowrelay.captures_of_place(r.capture, r.target)) as l(id)
-                                    join rowrelay.route s on s.capture = l.id and s.target = r.target
-                                                         and s.until_id is null
-                                    join rowrelay.capture n on n.id = l.id and n.released_at is null
-                                    join pg_class o on o.oid = n.relation) as is_replaced,
+       -- the places of tables that are there; looked up once, not for each route
+       not t.is_there and r.into_table in (select s.into_table
+                                             from rowrelay.route s
+                                             join rowrelay.capture n on n.id = s.capture and n.released_at is null
+                                             join pg_class o on o.oid = n.relation
+                                            where s.target = $1::integer and s.until_id is null) as is_replaced,
        case when r.create_table then coalesce(
          (select d.columns::json from rowrelay.document d where d.target = r.target),
          -- What the source shows in rows that are older than the column. Not if it was left out for a while, since rows
