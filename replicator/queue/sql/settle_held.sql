@@ -4,18 +4,9 @@
 -- being made has read the holds already, but not yet the rows.
 --   $1 target  $2 [{"capture", "first_id": of what was claimed, "sqlstate", "message", "hint"}]; message null: no push
 --   was tried
-with told as (
+with claimed as (
   select *
     from json_to_recordset($2::json) as r(capture integer, first_id bigint, sqlstate text, message text, hint text)
-), claimed as (
-  select * from told
-  union all
-  -- Nothing of who has the place of a table now passes what waits of that.
-  select later.id, min(o.first_id), null, null, null
-    from told o cross join unnest(rowrelay.captures_of_place(o.capture, $1::integer)) as later(id)
-    join rowrelay.route r on r.capture = later.id and r.target = $1::integer and r.until_id is null
-   where later.id > o.capture and later.id not in (select capture from told)
-   group by later.id
 ), noted as (
   insert into rowrelay.hold as h (target, capture, released_to, retry_at, attempts, sqlstate, message, hint)
   select $1::integer, c.capture, case when c.message is null then c.first_id - 1 else 0 end,

@@ -297,15 +297,15 @@ static const char *mirrored(struct fixture *f, const char *table) {
 Test(hold, what_waits_of_a_table_does_not_come_after_another_one_that_took_its_place) {
   struct fixture f;
   begin(&f, "hold_replaced");
-  static const char *const TABLES[] = {"undelivered", "waiting", "renamed"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const TABLES[] = {"undelivered", "waiting", "renamed", "renamed_undelivered"};
+  for (int i = 0; i < 4; i++) {
     const char *table = TABLES[i];
     sql(f.at_source, "create table %s (id int primary key, v text, x int)", table);
     if (i > 0)
       sql(f.at_target, "create table %s (id int primary key, v text)", table);
     rowrelay_ok(&f, "capture", table, "--to", "w", i == 0 ? "--create" : NULL, NULL);
     sql(f.at_source, "insert into %s select n, 'old' from generate_series(1, 3) as n", table);
-    if (i > 0)
+    if (i == 1 || i == 2)
       rowrelay_ok(&f, "run", "--until-empty", NULL);
     if (i < 2)
       sql(f.at_source, "drop table %s", table);
