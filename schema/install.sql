@@ -350,6 +350,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/expression_obstacle.sql
 \ir functions/target/mirror_parts.sql
 \ir functions/target/tell_left_out.sql
+\ir functions/target/may_have_rows.sql
 \ir functions/target/add_route.sql
 \ir functions/target/route.sql
 \ir functions/target/unroute.sql

@@ -1,7 +1,8 @@
 -- Purpose:    returns what rowrelay.capture_table() would run on a table, and changes nothing. It stores the capture,
 --             composes the statements and undoes the first, so it checks the same; but it takes no lock on the table
 --             that a writer would wait for.
--- Parameters: as for rowrelay.capture_table()
+-- Parameters: as for rowrelay.capture_table(); ahead: how many tables, not captured yet, would be captured before this
+--               one, so that they would have the next numbers
 -- Result:     the statements in their order. They would be run in one transaction, under the locks that
 --             rowrelay.capture_table() takes, and those of its other changes (rowrelay.capture, rowrelay.route).
 -- Errors:     as for rowrelay.capture_table(), without those of locks
@@ -9,10 +10,11 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null, per text default null) returns setof text
+  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0)
+  returns setof text
 language plpgsql security definer as $$
 declare
-  next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
+  next_id    integer := (select s.last_value + s.is_called::integer + ahead from rowrelay.capture_id_seq s);
   stored     record;
   was        rowrelay.capture;
   capture    rowrelay.capture;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/spelling.h"
+#include "common/text.h"
+
 bool option_init(struct options *given, const struct option *shared, size_t word_count, struct error *error) {
   *given = (struct options){
       .shared = shared,
@@ -73,12 +76,31 @@ static bool add_use_with_next(struct options *given, const struct option *option
   return add_use(given, option, next, error);
 }
 
+#define MOST_OPTIONS 64 /* of a command */
+
+/* Names what may have been meant. */
+static bool fail_unknown(const struct options *given, const char *name, struct error *error) {
+  const struct option *const tables[] = {given->own, given->shared};
+  const char *names[MOST_OPTIONS];
+  size_t count = 0;
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    for (const struct option *option = tables[i]; option != NULL && option->name != NULL && count < MOST_OPTIONS;
+         option++)
+      names[count++] = option->name;
+  error_set(error, FAILURE_USAGE, "unknown option --%s", name);
+  const char *nearest = spelling_nearest(name, count, names);
+  return nearest != NULL ? error_hint(error, "did you mean --%s?", nearest) : false;
+}
+
 static bool parse_long(struct options *given, const char *word, struct cursor *cursor, struct error *error) {
   const char *name = word + 2;
   size_t length = strcspn(name, "=");
   const struct option *option = find_by_name(given, name, length);
-  if (option == NULL)
-    return error_set(error, FAILURE_USAGE, "unknown option --%.*s", (int)length, name);
+  if (option == NULL) {
+    char typed[80];
+    text_print(typed, sizeof typed, "%.*s", (int)length, name);
+    return fail_unknown(given, typed, error);
+  }
   if (name[length] == '\0')
     return add_use_with_next(given, option, cursor, error);
   if (option->value == NULL)

@@ -1,10 +1,15 @@
 /* rowrelay apply: makes what is set up as a file says. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "cli/array.h"
 #include "cli/call.h"
 #include "cli/command.h"
+#include "cmd/uncopied.h"
 #include "common/text.h"
 #include "common/yaml_reader.h"
+#include "queries.h"
 #include "setup/setup.h"
 
 /* Prints the plan. That there is one is a difference, as verify would find it. */
@@ -14,6 +19,63 @@ static bool print_plan(const struct options *given, const struct setup *setup, s
     return false;
   return count == 0 || error_set(error, FAILURE_DIFFERENT, "the source differs from %s: %zu change%s to make",
                                  setup->file, count, text_plural((int64_t)count));
+}
+
+/* Whether this step has routed a table to where it did not go; then which, and to which target. */
+static bool has_routed(const struct step *step, const char **table, const char **target) {
+  const struct request *request = &step->requests[0];
+  if (!step->is_new_place)
+    return false;
+  *table = request->values[0];
+  *target = request->values[1];
+  return true;
+}
+
+/* Says of the tables that have been routed to this target that their rows are not copied; `first` is the first such
+ * step. */
+static bool tell_uncopied(const struct steps *steps, size_t first, struct source *source, const char *target,
+                          struct error *error) {
+  struct buffer tables;
+  struct uncopied uncopied = {.found = NULL};
+  const char **names = calloc(steps->done, sizeof *names);
+  size_t count = 0;
+  buffer_init(&tables, LIST_LIMIT);
+  if (names == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  for (size_t i = first; i < steps->done; i++) {
+    const char *of;
+    count += has_routed(steps->items[i], &names[count], &of) && strcmp(of, target) == 0;
+  }
+  array_add_texts(&tables, count, names);
+  bool ok = buffer_ok(&tables, "the list of tables", error) &&
+            uncopied_find_routed(&uncopied, source, tables.data, target, error);
+  if (ok)
+    uncopied_tell(&uncopied, (struct patterns){0, NULL}, target);
+  uncopied_release(&uncopied);
+  free(names);
+  buffer_release(&tables);
+  return ok;
+}
+
+/* Once for each target. Also after a failure: the next run does not route them again. */
+static bool tell_all_uncopied(const struct steps *steps, struct source *source, struct error *error) {
+  const char *table;
+  const char *target;
+  const char *earlier;
+  for (size_t i = 0; i < steps->done; i++) {
+    bool is_first = has_routed(steps->items[i], &table, &target);
+    for (size_t j = 0; is_first && j < i; j++)
+      is_first = !has_routed(steps->items[j], &table, &earlier) || strcmp(earlier, target) != 0;
+    if (is_first && !tell_uncopied(steps, i, source, target, error))
+      return false;
+  }
+  return true;
+}
+
+static bool take_steps(struct setup *setup, struct error *error) {
+  struct error ignored;
+  bool ok = steps_run(&setup->steps, setup->source, setup->file, error);
+  return tell_all_uncopied(&setup->steps, setup->source, ok ? error : &ignored) && ok;
 }
 
 static bool run(const struct options *given, struct error *error) {
@@ -28,8 +90,7 @@ static bool run(const struct options *given, struct error *error) {
             yaml_read_file(&setup.wanted, path, error) && setup_file_check(setup.file, setup.wanted, error) &&
             call_open(&source, given, error);
   setup.source = source;
-  ok = ok && setup_plan(&setup, error) &&
-       (dry_run ? print_plan(given, &setup, error) : steps_run(&setup.steps, source, setup.file, error));
+  ok = ok && setup_plan(&setup, error) && (dry_run ? print_plan(given, &setup, error) : take_steps(&setup, error));
   if (ok && setup.steps.count == 0)
     fprintf(stderr, "nothing to change: the source is as %s says\n", setup.file);
   setup_release(&setup);
@@ -72,7 +133,8 @@ const struct command COMMAND_apply = {
         "the next run does the rest. A document that changes is replaced, and its rows are not built again by that.\n"
         "--prune looks at the sections that the file has: an empty one removes all of its kind. Tables that a "
         "document\n"
-        "is built from stay captured.\n"
+        "is built from stay captured. The rows that newly routed tables have already are not copied; which these are\n"
+        "and the command for it are printed.\n"
         "Exit status of --dry-run: 3 if there is something to change, 0 if not.\n",
     .examples = "rowrelay apply shop.yaml --dry-run\n"
                 "rowrelay apply shop.yaml --prune\n",

@@ -8,6 +8,7 @@
 #include "cli/pattern.h"
 #include "cmd/uncopied.h"
 #include "common/buffer.h"
+#include "postgres/result.h"
 #include "queries.h"
 #include "setup/request.h"
 
@@ -70,8 +71,9 @@ static bool wanted_read(struct wanted *wanted, struct error *error) {
          read_names(given, "exclude", &wanted->exclude, error) && read_masks(given, &wanted->mask, error);
 }
 
-/* Prints what capturing the table would run there; changes nothing. */
-static bool print_statements(struct source *source, const struct request *request, const char *name,
+/* Prints what capturing the table would run there; changes nothing. A table that is not captured yet counts as `ahead`
+ * of those after it. */
+static bool print_statements(struct source *source, const struct request *request, const char *name, int *ahead,
                              struct error *error) {
   PGresult *statements = NULL;
   struct values values = {.count = request->count, .texts = (const char *const *)request->values};
@@ -79,14 +81,15 @@ static bool print_statements(struct source *source, const struct request *reques
     return false;
   printf("-- %s\n", name);
   for (int row = 0; row < PQntuples(statements); row++)
-    printf("%s;\n", PQgetvalue(statements, row, 0));
+    printf("%s;\n", PQgetvalue(statements, row, CAPTURE_STATEMENTS_STATEMENT));
+  *ahead += PQntuples(statements) > 0 && result_bool(statements, 0, CAPTURE_STATEMENTS_IS_NEW);
   PQclear(statements);
   return true;
 }
 
 /* One transaction: the table is captured and routed, or left as it was. */
 static bool capture_table(struct source *source, const struct wanted *wanted, const char *oid, const char *name,
-                          struct error *error) {
+                          int *ahead, struct error *error) {
   const struct options *given = wanted->given;
   const char *target = option_text(given, "to");
   bool dry_run = option_given(given, "dry-run");
@@ -104,11 +107,13 @@ static bool capture_table(struct source *source, const struct wanted *wanted, co
                                          .target = target,
                                          .create = option_given(given, "create") ? "true" : NULL,
                                          .like = option_text(given, "like"),
-                                         .reset = option_given(given, "reset")};
+                                         .reset = option_given(given, "reset"),
+                                         .ahead = *ahead};
   struct request request;
   bool ok =
       dry_run ? request_capture_statements(&request, &capture, error) : request_capture(&request, &capture, error);
-  ok = ok && (dry_run ? print_statements(source, &request, name, error) : request_run(source, 1, &request, error));
+  ok = ok &&
+       (dry_run ? print_statements(source, &request, name, ahead, error) : request_run(source, 1, &request, error));
   request_release(&request);
   if (ok && !dry_run)
     printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
@@ -126,11 +131,13 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
                      error))
     return false;
   struct uncopied uncopied = {.found = NULL};
-  bool ok = target == NULL || option_given(given, "dry-run") || uncopied_find(&uncopied, source, tables, target, error);
+  bool ok =
+      target == NULL || option_given(given, "dry-run") || uncopied_find(&uncopied, source, tables, target, NULL, error);
+  int ahead = 0;
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
-                       error);
+                       &ahead, error);
   if (ok)
     uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);
   uncopied_release(&uncopied);
@@ -212,7 +219,7 @@ const struct command COMMAND_capture = {
         "the others are reset. COLS is a list such as id,line_no; double-quote names with capitals, as in SQL;\n"
         "\"\" clears --exclude, --mask or --where. --dry-run checks the same and takes no lock that a writer would "
         "wait\n"
-        "for. It prints the trigger function and the triggers; the number in their names is the next free one.\n",
+        "for. It prints the trigger function and the triggers; the numbers in their names are the next free ones.\n",
     .examples = "rowrelay capture 'shop.*' --to dw --create\n"
                 "rowrelay capture shop.customers --exclude photo --mask email,phone --before\n"
                 "rowrelay capture shop.orders --dry-run\n",

@@ -10,7 +10,7 @@
 #include "queries.h"
 
 bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables, const char *target,
-                   struct error *error) {
+                   const char *into, struct error *error) {
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);
   buffer_add_string(&oids, "{");
@@ -18,9 +18,14 @@ bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGres
     buffer_add_format(&oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
   buffer_add_string(&oids, "}");
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
-            call_run(source, &QUERY_cmd_uncopied, VALUES(oids.data, target), &uncopied->found, error);
+            call_run(source, &QUERY_cmd_uncopied, VALUES(oids.data, target, "false", into), &uncopied->found, error);
   buffer_release(&oids);
   return ok;
+}
+
+bool uncopied_find_routed(struct uncopied *uncopied, struct source *source, const char *tables, const char *target,
+                          struct error *error) {
+  return call_run(source, &QUERY_cmd_uncopied, VALUES(tables, target, "true", NULL), &uncopied->found, error);
 }
 
 /* More are named by the patterns that were given. */
@@ -31,10 +36,11 @@ void uncopied_tell(const struct uncopied *uncopied, struct patterns patterns, co
   if (uncopied->found == NULL || result_int(uncopied->found, 0, UNCOPIED_TABLES) == 0)
     return;
   int count = result_int(uncopied->found, 0, UNCOPIED_TABLES);
+  fflush(stdout); /* which says what has been done */
   fprintf(stderr, "rowrelay: the rows that %s already are not copied to %s\n",
           count == 1 ? "the table has" : "these tables have", target);
   fputs("hint: To copy them: rowrelay backfill", stderr);
-  if (count <= MOST_NAMES)
+  if (count <= MOST_NAMES || patterns.count == 0)
     fprintf(stderr, " %s", PQgetvalue(uncopied->found, 0, UNCOPIED_WORDS));
   for (size_t i = 0; count > MOST_NAMES && i < patterns.count; i++)
     fprintf(stderr, " %s", shell_quote(&word, patterns.texts[i]));

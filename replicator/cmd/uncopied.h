@@ -16,11 +16,17 @@ struct uncopied {
   PGresult *found; /* NULL: nothing was looked for */
 };
 
-/* Before `tables`, of layout "pattern", are routed: looks which of them have rows and do not go to that target yet. */
+/* Before `tables`, of layout "pattern", are routed: looks which of them have rows and do not go yet to that table of
+ * that target (`into`, NULL: any). */
 MUST_CHECK bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables,
-                              const char *target, struct error *error);
+                              const char *target, const char *into, struct error *error);
 
-/* After they have been, by these patterns: says on stderr that the rows are not copied, and which command does it. */
+/* The same of tables (an array of their names) that have just been routed. */
+MUST_CHECK bool uncopied_find_routed(struct uncopied *uncopied, struct source *source, const char *tables,
+                                     const char *target, struct error *error);
+
+/* After they have been, by these patterns, of which there may be none: says on stderr that the rows are not copied, and
+ * which command does it. */
 void uncopied_tell(const struct uncopied *uncopied, struct patterns patterns, const char *target);
 
 void uncopied_release(struct uncopied *uncopied);

@@ -123,7 +123,10 @@ static void print_state(const struct check *check, const PGresult *state) {
 
 static bool verify(struct check *check, const char *head, const PGresult *state, struct error *error) {
   if (result_bigint(state, 0, SEALED_SEALS) == 0 && head == NULL) {
-    error_set(error, FAILURE_USAGE, "the log is not sealed");
+    bool is_on = result_bool(state, 0, SEALED_WANTED);
+    error_set(error, FAILURE_USAGE, is_on ? "no day of the log is sealed yet" : "the log is not sealed");
+    if (is_on)
+      return error_hint(error, "\"rowrelay run\" seals each day after its end");
     return error_hint(error, "run: rowrelay seal");
   }
   if (check->json)

@@ -2,6 +2,11 @@
  * breaker: the circuit breaker of a target, shared by all processes through the source. After a push has failed because
  * of the target, the source records when the target may be tried again: after a pause that doubles with each attempt.
  * Then a single worker probes it with one change; when that arrives, all go on at once.
+ *
+ * A target that fails and works in turn begins with short pauses each time, of up to a tenth of a second. Remembering
+ * the pause beyond the success would need to know how well the target did since: a push that succeeds writes nothing
+ * for the breaker, and without a count of these a target that fails one push in ten would be slowed like one that fails
+ * all. A pause halved by the probe's success and doubled by the next failure stays as it is.
  */
 #ifndef ROWRELAY_DELIVERY_BREAKER_H
 #define ROWRELAY_DELIVERY_BREAKER_H

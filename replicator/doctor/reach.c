@@ -146,6 +146,10 @@ static void reach_one(struct findings *findings, struct source *source, const ch
       url_hide(settings->url, &error);
       url_hide(settings->options, &error);
     }
+    /* Some errors begin with the name, for a log of all targets. */
+    size_t length = strlen(what);
+    if (strncmp(error.message, what, length) == 0 && strncmp(error.message + length, ": ", 2) == 0)
+      memmove(error.message, error.message + length + 2, strlen(error.message + length + 2) + 1);
     finding_add_error(findings, what, &error);
   }
   settings_free(settings);

@@ -75,6 +75,8 @@ static bool connect_failed(struct pgconn *connection, struct error *error) {
   text_print(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
   trim_newline(reason);
   error_set(error, FAILURE_RETRY, "%s", reason[0] != '\0' ? reason : "cannot connect");
+  if (PQconnectionNeedsPassword(connection->pg))
+    error_hint(error, "a password for it belongs into ~/.pgpass of the user who runs this, or into a service file");
   return false;
 }
 

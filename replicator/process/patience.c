@@ -39,8 +39,17 @@ enum away patience_judge(struct patience *patience, int64_t now) {
   return AWAY_TO_TELL;
 }
 
-bool patience_is_in_vain(bool was_connected, const struct error *error) {
-  return error->kind == FAILURE_USAGE || (error->kind == FAILURE_FATAL && !was_connected);
+bool patience_is_refusal(const struct error *error) {
+  return error->kind == FAILURE_FATAL && error->sqlstate[0] != '\0';
+}
+
+bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error *error) {
+  return error->kind == FAILURE_USAGE ||
+         (error->kind == FAILURE_FATAL && !was_connected && (is_awaited || !patience_is_refusal(error)));
+}
+
+static const char *trouble(const struct error *error) {
+  return patience_is_refusal(error) ? "refuses this process" : "unavailable";
 }
 
 /* A source that was connected may just be restarting: a warning; otherwise an error. */
@@ -49,10 +58,10 @@ bool patience_try_away(struct patience *patience, bool was_connected, struct err
   int64_t now = clock_now();
   switch (patience_judge(patience, now)) {
   case AWAY_IS_NEWS:
-    log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: unavailable, trying again");
+    log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: %s, trying again", trouble(error));
     return false;
   case AWAY_TO_TELL:
-    log_failure(LOG_LEVEL_ERROR, error, "source: unavailable for %d s, trying again",
+    log_failure(LOG_LEVEL_ERROR, error, "source: %s for %d s, trying again", trouble(error),
                 (int)((now - patience->away_since) / 1000));
     return false;
   case AWAY_TOO_LONG:

@@ -32,8 +32,15 @@ enum away patience_judge(struct patience *patience, int64_t now);
 /* Whether a failure of this text is to be told at this time; then it counts as told. */
 bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now);
 
-/* Whether waiting will not help. At the start, what the server refuses for good is told to who started the process. */
-bool patience_is_in_vain(bool was_connected, const struct error *error);
+/* Whether the server is there, but does not do what a process needs, such as for want of a right. */
+bool patience_is_refusal(const struct error *error);
+
+/*
+ * Whether the process is to end rather than to wait. What the server refuses, such as for want of a right, somebody may
+ * mend there at any time, and systemd would start the process again every two seconds; so only one whose end somebody
+ * awaits (--until-empty) ends at the start.
+ */
+bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error *error);
 
 /* The source is unavailable because of `error`; true when the wait is over, with an error that tells so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);

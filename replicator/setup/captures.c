@@ -172,11 +172,14 @@ static bool plan_route(struct setup *setup, const struct table *table, const str
   if (step == NULL)
     return false;
   buffer_add_format(&step->object, "route %s to %s", table->full_name, route->name->text);
+  step->is_new_place = route->present == NULL;
   for (const struct setup_key *key = SETUP_ROUTE_KEYS; key->name != NULL; key++) {
     const struct tree *wanted = tree_find(route->wanted, key->name);
     const struct tree *present = tree_find(route->present, key->name);
     if (wanted != NULL && (route->present == NULL || setup_differs(key, wanted, present)))
       step_tell(step, key->name, wanted, present);
+    if (strcmp(key->name, "into") == 0)
+      step->is_new_place = step->is_new_place || setup_differs(key, wanted, present);
   }
   return add_route(setup, step, table, route, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/call.h"
+#include "postgres/number.h"
 #include "queries.h"
 
 bool request_init(struct request *request, const struct query *query, struct values values, struct error *error) {
@@ -27,7 +28,7 @@ bool request_capture_statements(struct request *request, const struct capture_wa
   return request_init(request, &QUERY_cmd_capture_statements,
                       VALUES(wanted->table, wanted->key, wanted->lane, wanted->columns, wanted->exclude, wanted->mask,
                              wanted->where, wanted->before, wanted->capture_origin, wanted->reset ? "true" : NULL,
-                             wanted->target, wanted->create, wanted->like, wanted->per),
+                             wanted->target, wanted->create, wanted->like, wanted->per, number(wanted->ahead).text),
                       error);
 }
 

@@ -35,6 +35,7 @@ struct capture_wanted {
   const char *create;
   const char *like; /* what a mirror is created with: "minimal" or "full" */
   bool reset;       /* what is NULL becomes the default */
+  int ahead;        /* only for statements: how many tables that are not captured are captured before it */
 };
 
 struct route_wanted {

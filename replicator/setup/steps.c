@@ -155,19 +155,20 @@ bool steps_print(const struct steps *steps, bool sql, struct error *error) {
 }
 
 /* What a failure leaves is for the next run. */
-static bool fail_run(const struct steps *steps, size_t done, const char *file, struct error *error) {
-  fail_step(steps->items[done], file, error);
+static bool fail_run(const struct steps *steps, const char *file, struct error *error) {
+  fail_step(steps->items[steps->done], file, error);
   char detail[sizeof error->detail];
   text_print(detail, sizeof detail, "%s%s%zu of %zu change%s made; run it again for the rest", error->detail,
-             error->detail[0] != '\0' ? "; " : "", done, steps->count, steps->count == 1 ? " was" : "s were");
+             error->detail[0] != '\0' ? "; " : "", steps->done, steps->count, steps->count == 1 ? " was" : "s were");
   return error_detail(error, "%s", detail);
 }
 
-bool steps_run(const struct steps *steps, struct source *source, const char *file, struct error *error) {
-  for (size_t i = 0; i < steps->count; i++) {
-    const struct step *step = steps->items[i];
-    if (!source_renew_at_times(source, i, error) || !request_run(source, step->request_count, step->requests, error))
-      return fail_run(steps, i, file, error);
+bool steps_run(struct steps *steps, struct source *source, const char *file, struct error *error) {
+  for (; steps->done < steps->count; steps->done++) {
+    const struct step *step = steps->items[steps->done];
+    if (!source_renew_at_times(source, steps->done, error) ||
+        !request_run(source, step->request_count, step->requests, error))
+      return fail_run(steps, file, error);
     printf("%s: %s%s%s\n", step->object.data, VERBS[step->verb].done, step->advice.length > 0 ? "; " : "",
            step->advice.length > 0 ? step->advice.data : "");
     fflush(stdout);

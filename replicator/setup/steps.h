@@ -21,6 +21,7 @@ struct step {
   struct buffer object;     /* "target dw" */
   struct buffer details;    /* what of it; may be empty */
   struct buffer advice;     /* what to do afterwards; may be empty */
+  bool is_new_place;        /* its first request is that of a route by which a table goes to where it did not go */
   size_t check_count;
   struct request checks[STEP_MOST_CHECKS]; /* change nothing, and fail if the step would */
   size_t request_count;
@@ -29,6 +30,7 @@ struct step {
 
 struct steps {
   size_t count;
+  size_t done;         /* how many of them have been taken */
   struct step **items; /* owned */
 };
 
@@ -52,6 +54,6 @@ MUST_CHECK bool steps_check(const struct steps *steps, struct source *source, co
 /* Prints a line for each step, and with `sql` what it runs. */
 MUST_CHECK bool steps_print(const struct steps *steps, bool sql, struct error *error);
 /* Takes the steps, and prints a line for each that is done. The error of one tells how many were. */
-MUST_CHECK bool steps_run(const struct steps *steps, struct source *source, const char *file, struct error *error);
+MUST_CHECK bool steps_run(struct steps *steps, struct source *source, const char *file, struct error *error);
 
 #endif

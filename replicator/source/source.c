@@ -59,6 +59,8 @@ static struct source *open_with(const char *conninfo, enum session_purpose purpo
   if (pooler_open(&opened->connection, conninfo, purpose, timeout, error))
     return opened;
   atomic_store(&refused_at, clock_now());
+  if (error->hint[0] == '\0')
+    error_hint(error, "option -d, or PGHOST, PGPORT, PGUSER and PGDATABASE say where the source is, as for psql");
 failed:
   free(copy);
   free(opened);

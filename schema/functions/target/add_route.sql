@@ -1,5 +1,7 @@
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
+-- Result:     a notice where the table has rows that are not copied by that; the program says it itself, of all tables
+--             that it routes
 -- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
@@ -10,6 +12,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  goes_there    boolean;
   before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
@@ -32,6 +35,9 @@ begin
   -- What is still queued for its place may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r
                        where r.target = target_id and r.capture = add_route.capture.id and r.until_id is not null);
+  goes_there := exists (select from rowrelay.route r
+                         where r.target = target_id and r.capture = add_route.capture.id and r.until_id is null
+                           and r.into_table = coalesce(add_route.into_table, r.into_table));
   is_there := exists (select from rowrelay.route r
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
@@ -48,6 +54,14 @@ begin
   returning * into added;
   if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
+  end if;
+  if not goes_there and current_setting('rowrelay.shell', true) is distinct from 'on'
+     and (select rowrelay.keeps_state(t) from rowrelay.target t where t.id = target_id)
+     and rowrelay.may_have_rows(capture.relation) then
+    raise notice 'the rows that table % has already are not copied to "%"', capture.relation_name, add_route.target
+      using hint = 'To copy them: ' || rowrelay.command('rowrelay backfill %s --to %s',
+                                                        'select rowrelay.backfill(%L, %L);', capture.relation_name,
+                                                        add_route.target);
   end if;
   perform rowrelay.check_indexes(target_id);
   before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);

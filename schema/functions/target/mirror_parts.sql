@@ -50,7 +50,7 @@ begin
      where c.conrelid = capture.relation and c.contype = 'c'
   ), indexed as (
     -- but for the key, on which the mirror has its primary key
-    select c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
+    select c.oid, c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
            format('CREATE %sINDEX %I ON %s%s USING ', case when x.indisunique then 'UNIQUE ' end, c.relname,
                   case when to_jsonb(t) ->> 'relkind' = 'p' then 'ONLY ' end, rowrelay.full_name(t.oid)) as head,
            exists (select from pg_depend d
@@ -171,6 +171,31 @@ begin
                 then format('If queries there need it, run there once rows are copied: CREATE INDEX ON %s USING %s;',
                             mirror, substr(x.definition, length(x.head) + 1)) end
       from indexed x
+    union all
+    -- an index that a partition has of its own
+    select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
+                   else 'index' end || ' of a partition', c.relname, null,
+           case when x.indisunique or x.indisexclusion
+                then 'rows arrive in several lanes, and may conflict until all have arrived'
+                else 'delivering and copying is faster without it' end, null
+      from divided d
+      join pg_index x on x.indrelid = d.relation
+      join pg_class c on c.oid = x.indexrelid
+     where d.level > 0 and not c.relispartition
+    union all
+    -- of the key's index, which a mirror has; that of another one is left out with it
+    select distinct 8, 'comment of index', c.relname, null, 'the index of the key has a name of its own there', null
+      from (select capture.relation as relation union select d.relation from divided d) as r
+      join pg_index x on x.indrelid = r.relation
+      join pg_class c on c.oid = x.indexrelid
+      left join pg_constraint k on k.conindid = c.oid and k.conrelid = r.relation
+      join pg_description d on (d.classoid, d.objoid) in (('pg_class'::regclass, c.oid),
+                                                          ('pg_constraint'::regclass, k.oid))
+     where exists (select from pg_index key
+                    where key.indrelid = capture.relation
+                      and key.indexrelid = case when r.relation = capture.relation then c.oid
+                                                else pg_partition_root(c.oid) end
+                      and key.indexrelid not in (select i.oid from indexed i))
     union all
     select 9, 'foreign key', c.conname, null, 'rows of different tables arrive in any order', null
       from pg_constraint c

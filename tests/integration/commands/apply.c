@@ -531,3 +531,48 @@ Test(apply, a_dry_run_of_capture_prints_what_capturing_then_does) {
   cr_assert_str_eq(state(&f), before);
   end(&f);
 }
+
+Test(apply, a_dry_run_of_capture_gives_each_table_the_number_that_it_then_gets) {
+  begin(&f, "apply_numbers");
+  sql(f.at_source, "create table shop.a (id int primary key); create table shop.b (id int primary key);"
+                   "create table shop.c (id int primary key)");
+  rowrelay_ok(&f, "capture", "shop.b", NULL);
+  const char *said = strdup(rowrelay_ok(&f, "capture", "shop.a", "shop.b", "shop.c", "shop.orders", "--dry-run", NULL));
+  rowrelay_ok(&f, "capture", "shop.a", "shop.b", "shop.c", "shop.orders", NULL);
+  for (int i = 0; i < 3; i++) {
+    const char *made =
+        ask(f.at_source,
+            "select format('after insert or update or delete on %%s for each row  execute function "
+            "rowrelay.capture_%%s(', relation_name, id) from rowrelay.capture where id > 1 order by id offset %d",
+            i);
+    char shown[300];
+    snprintf(shown, sizeof shown, "create trigger \"!rowrelay\" %s", made);
+    cr_expect_not_null(strstr(said, shown), "%s: %s", shown, said);
+  }
+  end(&f);
+}
+
+Test(apply, rows_that_newly_routed_tables_have_are_said_not_to_be_copied) {
+  const char *out;
+  const char *errors;
+  begin(&f, "apply_uncopied");
+  sql(f.at_source, "create table shop.empty (id int primary key); create table shop.\"Old one\" (id int primary key);"
+                   "insert into shop.\"Old one\" values (1); insert into shop.orders values (1)");
+  write_file("targets: {w: {url: 'postgresql:///nowhere'}, v: {url: 'postgresql:///elsewhere'}, x: {url: 'stdout:'}}\n"
+             "captures:\n"
+             "  shop.orders: {routes: {w: {}, v: {}, x: {}}}\n"
+             "  shop.empty: {routes: {w: {}}}\n"
+             "  'shop.\"Old one\"': {routes: {w: {}}}\n");
+  cr_assert_eq(rowrelay(&f, &out, &errors, "apply", path, NULL), 0, "%s", errors);
+  cr_expect_str_eq(errors, "rowrelay: the rows that these tables have already are not copied to w\n"
+                           "hint: To copy them: rowrelay backfill shop.orders 'shop.\"Old one\"' --to w\n"
+                           "rowrelay: the rows that the table has already are not copied to v\n"
+                           "hint: To copy them: rowrelay backfill shop.orders --to v\n");
+  cr_assert_eq(rowrelay(&f, &out, &errors, "apply", path, NULL), 0, "%s", errors);
+  cr_expect_null(strstr(errors, "not copied"), "%s", errors);
+  write_file("captures: {shop.orders: {routes: {w: {into: elsewhere}}}}\n");
+  cr_assert_eq(rowrelay(&f, &out, &errors, "apply", path, NULL), 0, "%s", errors);
+  cr_expect_str_eq(errors, "rowrelay: the rows that the table has already are not copied to w\n"
+                           "hint: To copy them: rowrelay backfill shop.orders --to w\n");
+  end(&f);
+}

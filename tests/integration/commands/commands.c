@@ -156,6 +156,8 @@ Test(commands, a_url_or_option_that_cannot_work_is_wrong_use) {
 Test(commands, a_server_that_is_not_there_is_a_failure) {
   begin("commands_server");
   FAILS(1, "connection to server on socket", "status", "-d", "host=/nowhere");
+  FAILS(1, "hint: option -d, or PGHOST, PGPORT, PGUSER and PGDATABASE say where the source is", "status", "-d",
+        "host=/nowhere");
   FAILS(1, "database \"nowhere\" does not exist", "status", "-d",
         ask(f.at_source, "select format('%s dbname=nowhere', '%s')", "%s", f.source));
   FAILS(2, "invalid connection option \"hots\"", "status", "-d", "hots=x");

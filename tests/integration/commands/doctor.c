@@ -361,7 +361,7 @@ Test(doctor, says_which_targets_cannot_be_reached_and_sends_nothing) {
   const char *output = doctor(&keeper, 1, NULL, NULL);
   has_line(output, "fail  target guest — ", "grant create on database");
   has_line(output, "fail  target hook — no connection", "127.0.0.1");
-  has_line(output, "fail  target secret — ", "DOCTOR_TOKEN");
+  has_line(output, "fail  target secret — environment variable DOCTOR_TOKEN", "");
   has_line(output, "fail  target gone — ", "/nonexistent/");
   has_line(output, "ok    target file — ", "directory");
   has_line(output, "ok    target here — ", "the source itself");

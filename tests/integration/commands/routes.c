@@ -279,5 +279,56 @@ Test(commands, rows_that_a_table_has_already_are_said_not_to_be_copied_when_it_i
   cr_expect_str_eq(errors, "rowrelay: the rows that these tables have already are not copied to w\n"
                            "hint: To copy them: rowrelay backfill public.lines public.part --to w\n");
   cr_expect_str_eq(said_on_stderr("route", "part", "w", "--remove"), "");
+  /* Nor are they where it goes from now on. */
+  for (int i = 0; i < 2; i++) {
+    cr_assert_eq(rowrelay(&f, NULL, &errors, "route", "item", "w", "--into", "elsewhere", NULL), 0);
+    cr_expect_str_eq(errors, i > 0 ? ""
+                                   : "rowrelay: the rows that the table has already are not copied to w\n"
+                                     "hint: To copy them: rowrelay backfill public.item --to w\n");
+  }
+  end();
+}
+
+static char notices[4000];
+
+static void keep_notice(void *unused, const char *text) {
+  (void)unused;
+  strncat(notices, text, sizeof notices - strlen(notices) - 1);
+}
+
+/* What the server says to who runs it in psql. */
+static const char *said_in_sql(const char *statement) {
+  notices[0] = '\0';
+  PQsetNoticeProcessor(f.at_source, keep_notice, NULL);
+  sql(f.at_source, "set client_min_messages to notice");
+  sql(f.at_source, "%s", statement);
+  return notices;
+}
+
+Test(commands, rows_that_a_table_has_already_are_said_not_to_be_copied_when_it_is_routed_in_sql) {
+  begin("commands_uncopied_sql");
+  sql(f.at_source, "create table empty (id int primary key); create table more (id int primary key);"
+                   "insert into item values (1); insert into more values (1)");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("target lines: added\n", "target", "add", "lines", "file:/dev/null");
+  static const char notice[] = "NOTICE:  the rows that table public.%s has already are not copied to \"w\"\n"
+                               "HINT:  To copy them: select rowrelay.backfill('public.%s', 'w');";
+  char expected[300];
+  snprintf(expected, sizeof expected, notice, "item", "item");
+  const char *said = said_in_sql("select rowrelay.capture_table('item', target => 'w')");
+  cr_expect_not_null(strstr(said, expected), "%s", said);
+  static const char *const silent[] = {"select rowrelay.capture_table('item', target => 'w')",
+                                       "select rowrelay.capture_table('item', target => 'lines')",
+                                       "select rowrelay.capture_table('empty', target => 'w')",
+                                       "select rowrelay.capture_table('more')"};
+  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+    said = said_in_sql(silent[i]);
+    cr_expect_null(strstr(said, "not copied"), "%s", said);
+  }
+  snprintf(expected, sizeof expected, notice, "more", "more");
+  said = said_in_sql("select rowrelay.route('more', 'w')");
+  cr_expect_not_null(strstr(said, expected), "%s", said);
+  said = said_in_sql("select rowrelay.route('more', 'w', into_table => 'elsewhere')");
+  cr_expect_not_null(strstr(said, expected), "%s", said);
   end();
 }

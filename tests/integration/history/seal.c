@@ -47,6 +47,19 @@ Test(seal, a_log_that_nobody_touched_is_right_and_stays_so_under_any_settings) {
   fixture_end(&f);
 }
 
+Test(seal, a_log_of_which_no_day_is_over_is_not_said_to_need_what_has_been_done) {
+  struct fixture f;
+  const char *errors;
+  fixture_begin(&f, "seal_none");
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "verify-log", NULL), 2);
+  cr_expect_str_eq(errors, "rowrelay: the log is not sealed\nhint: run: rowrelay seal\n");
+  rowrelay_ok(&f, "seal", NULL);
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "verify-log", NULL), 2);
+  cr_expect_str_eq(errors, "rowrelay: no day of the log is sealed yet\n"
+                           "hint: \"rowrelay run\" seals each day after its end\n");
+  fixture_end(&f);
+}
+
 Test(seal, changes_that_were_altered_removed_or_put_in_are_named) {
   struct fixture f;
   const char *output;

@@ -117,6 +117,26 @@ Test(likeness, what_a_mirror_lacks_is_told_once) {
   fixture_end(&f);
 }
 
+Test(likeness, what_partitions_have_of_their_own_and_comments_of_the_key_are_told_too) {
+  struct fixture f;
+  mirrored_begin(&f, "likeness_parts",
+                 "create table item (id int, n int, primary key (id)) partition by range (id);"
+                 "create table item_1 partition of item for values from (0) to (9);"
+                 "create index item_n on item (n); create index item_1_own on item_1 (n);"
+                 "create unique index item_1_once on item_1 (id, n);"
+                 "comment on index item_pkey is 'a'; comment on constraint item_1_pkey on item_1 is 'b';"
+                 "comment on index item_n is 'c'");
+  const char *said = capture_in_full(&f, "item");
+  says(said, "without index item_n: ");
+  says(said, "without index of a partition item_1_own: ");
+  says(said, "without unique index of a partition item_1_once: ");
+  says(said, "without comment of index item_pkey: ");
+  says(said, "without comment of index item_1_pkey: ");
+  cr_assert_null(strstr(said, "comment of index item_n"), "%s", said);
+  cr_assert_null(strstr(said, "item_1_n_idx"), "%s", said);
+  fixture_end(&f);
+}
+
 Test(likeness, a_copy_fills_such_a_mirror) {
   struct fixture f;
   mirrored_begin(&f, "likeness_copy", EVERYTHING);

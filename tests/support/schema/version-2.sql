@@ -10553,7 +10553,8 @@ $$;
 -- Purpose:    returns what rowrelay.capture_table() would run on a table, and changes nothing. It stores the capture,
 --             composes the statements and undoes the first, so it checks the same; but it takes no lock on the table
 --             that a writer would wait for.
--- Parameters: as for rowrelay.capture_table()
+-- Parameters: as for rowrelay.capture_table(); ahead: how many tables, not captured yet, would be captured before this
+--               one, so that they would have the next numbers
 -- Result:     the statements in their order. They would be run in one transaction, under the locks that
 --             rowrelay.capture_table() takes, and those of its other changes (rowrelay.capture, rowrelay.route).
 -- Errors:     as for rowrelay.capture_table(), without those of locks
@@ -10561,10 +10562,11 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null, per text default null) returns setof text
+  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0)
+  returns setof text
 language plpgsql security definer as $$
 declare
-  next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
+  next_id    integer := (select s.last_value + s.is_called::integer + ahead from rowrelay.capture_id_seq s);
   stored     record;
   was        rowrelay.capture;
   capture    rowrelay.capture;
@@ -10997,7 +10999,7 @@ begin
      where c.conrelid = capture.relation and c.contype = 'c'
   ), indexed as (
     -- but for the key, on which the mirror has its primary key
-    select c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
+    select c.oid, c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
            format('CREATE %sINDEX %I ON %s%s USING ', case when x.indisunique then 'UNIQUE ' end, c.relname,
                   case when to_jsonb(t) ->> 'relkind' = 'p' then 'ONLY ' end, rowrelay.full_name(t.oid)) as head,
            exists (select from pg_depend d
@@ -11119,6 +11121,30 @@ begin
                             mirror, substr(x.definition, length(x.head) + 1)) end
       from indexed x
     union all
+    -- an index that a partition has of its own
+    select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
+                   else 'index' end || ' of a partition', c.relname, null,
+           case when x.indisunique or x.indisexclusion
+                then 'rows arrive in several lanes, and may conflict until all have arrived'
+                else 'delivering and copying is faster without it' end, null
+      from divided d
+      join pg_index x on x.indrelid = d.relation
+      join pg_class c on c.oid = x.indexrelid
+     where d.level > 0 and not c.relispartition
+    union all
+    -- of the key's index, which a mirror has; that of another one is left out with it
+    select distinct 8, 'comment of index', c.relname, null, 'the index of the key has a name of its own there', null
+      from (select capture.relation as relation union select d.relation from divided d) as r
+      join pg_index x on x.indrelid = r.relation
+      join pg_class c on c.oid = x.indexrelid
+      left join pg_constraint k on k.conindid = c.oid and k.conrelid = r.relation
+      join pg_description d on (d.classoid, d.objoid) in (('pg_class'::regclass, c.oid), ('pg_constraint'::regclass, k.oid))
+     where exists (select from pg_index key
+                    where key.indrelid = capture.relation
+                      and key.indexrelid = case when r.relation = capture.relation then c.oid
+                                                else pg_partition_root(c.oid) end
+                      and key.indexrelid not in (select i.oid from indexed i))
+    union all
     select 9, 'foreign key', c.conname, null, 'rows of different tables arrive in any order', null
       from pg_constraint c
      where c.conrelid = capture.relation and c.contype = 'f'
@@ -11179,8 +11205,23 @@ begin
   end loop;
 end
 $$;
+-- Purpose:    whether a table has rows, as far as that shows without reading it, so that people hear that these are not
+--             copied to where it is routed
+-- Parameters: relation
+-- Result:     false only if the table and all its partitions are empty: they have no pages, or had no rows when they were
+--             last vacuumed or analyzed and have not grown since. Rows that were all deleted since then count.
+create or replace function rowrelay.may_have_rows(relation oid) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from pg_class c
+                  where (c.oid = relation or c.oid in (select p.relid from pg_partition_tree(relation) as p))
+                    and c.relkind = 'r' and pg_relation_size(c.oid) > 0
+                    and (c.reltuples <> 0
+                         or c.relpages < pg_relation_size(c.oid) / current_setting('block_size')::integer))
+$$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
+-- Result:     a notice where the table has rows that are not copied by that; the program says it itself, of all tables
+--             that it routes
 -- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
@@ -11191,6 +11232,7 @@ declare
   default_table text;
   added         rowrelay.route;
   is_again      boolean;
+  goes_there    boolean;
   before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
@@ -11213,6 +11255,9 @@ begin
   -- What is still queued for its place may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r
                        where r.target = target_id and r.capture = add_route.capture.id and r.until_id is not null);
+  goes_there := exists (select from rowrelay.route r
+                         where r.target = target_id and r.capture = add_route.capture.id and r.until_id is null
+                           and r.into_table = coalesce(add_route.into_table, r.into_table));
   is_there := exists (select from rowrelay.route r
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
@@ -11229,6 +11274,14 @@ begin
   returning * into added;
   if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
+  end if;
+  if not goes_there and current_setting('rowrelay.shell', true) is distinct from 'on'
+     and (select rowrelay.keeps_state(t) from rowrelay.target t where t.id = target_id)
+     and rowrelay.may_have_rows(capture.relation) then
+    raise notice 'the rows that table % has already are not copied to "%"', capture.relation_name, add_route.target
+      using hint = 'To copy them: ' || rowrelay.command('rowrelay backfill %s --to %s',
+                                                        'select rowrelay.backfill(%L, %L);', capture.relation_name,
+                                                        add_route.target);
   end if;
   perform rowrelay.check_indexes(target_id);
   before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);

@@ -117,6 +117,12 @@ Test(option, an_unknown_one_is_wrong_use_and_named) {
   cr_assert_str_eq(error.message, "unknown option --nonsense");
 }
 
+Test(option, of_an_unknown_one_the_nearest_is_named) {
+  cr_assert_not(parse(WORDS("--wach")));
+  cr_assert_str_eq(error.message, "unknown option --wach");
+  cr_assert_str_eq(error.hint, "did you mean --watch?");
+}
+
 Test(option, an_unknown_letter_is_wrong_use_and_named) {
   cr_assert_not(parse(WORDS("-ax")));
   cr_assert_str_eq(error.message, "unknown option -x");

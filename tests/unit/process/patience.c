@@ -1,5 +1,6 @@
 /* When a process says that its source is away, or fails, and when it gives up. Times are in milliseconds. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "process/patience.h"
 
@@ -46,4 +47,24 @@ Test(patience, a_failure_is_told_once_in_ten_minutes_and_another_after_ten_secon
   cr_assert(patience_is_to_tell(&patience, &second, 11000));
   cr_assert_not(patience_is_to_tell(&patience, &second, 11001 + 9 * MINUTE));
   cr_assert(patience_is_to_tell(&patience, &second, 11000 + 10 * MINUTE));
+}
+
+Test(patience, what_the_source_refuses_is_waited_for_unless_somebody_awaits_the_end) {
+  struct error refused;
+  struct error unusable;
+  struct error wrong;
+  struct error away;
+  error_set(&refused, FAILURE_FATAL, "permission denied for schema rowrelay");
+  memcpy(refused.sqlstate, "42501", sizeof refused.sqlstate);
+  error_set(&unusable, FAILURE_FATAL, "option cacert: cannot read x");
+  error_set(&wrong, FAILURE_USAGE, "schema rowrelay is not installed");
+  error_set(&away, FAILURE_RETRY, "connection refused");
+  cr_assert_not(patience_is_in_vain(false, false, &refused));
+  cr_assert(patience_is_in_vain(false, true, &refused));
+  cr_assert(patience_is_in_vain(false, false, &unusable));
+  for (int i = 0; i < 4; i++) {
+    cr_assert(patience_is_in_vain(i & 1, i & 2, &wrong));
+    cr_assert_not(patience_is_in_vain(i & 1, i & 2, &away));
+  }
+  cr_assert_not(patience_is_in_vain(true, true, &refused));
 }
