@@ -11138,7 +11138,8 @@ begin
       join pg_index x on x.indrelid = r.relation
       join pg_class c on c.oid = x.indexrelid
       left join pg_constraint k on k.conindid = c.oid and k.conrelid = r.relation
-      join pg_description d on (d.classoid, d.objoid) in (('pg_class'::regclass, c.oid), ('pg_constraint'::regclass, k.oid))
+      join pg_description d on (d.classoid, d.objoid) in (('pg_class'::regclass, c.oid),
+                                                          ('pg_constraint'::regclass, k.oid))
      where exists (select from pg_index key
                     where key.indrelid = capture.relation
                       and key.indexrelid = case when r.relation = capture.relation then c.oid
@@ -11208,8 +11209,8 @@ $$;
 -- Purpose:    whether a table has rows, as far as that shows without reading it, so that people hear that these are not
 --             copied to where it is routed
 -- Parameters: relation
--- Result:     false only if the table and all its partitions are empty: they have no pages, or had no rows when they were
---             last vacuumed or analyzed and have not grown since. Rows that were all deleted since then count.
+-- Result:     false only if the table and all its partitions are empty: they have no pages, or had no rows when they
+--             were last vacuumed or analyzed and have not grown since. Rows that were all deleted since then count.
 create or replace function rowrelay.may_have_rows(relation oid) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from pg_class c
