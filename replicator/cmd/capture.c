@@ -131,8 +131,8 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
                      error))
     return false;
   struct uncopied uncopied = {.found = NULL};
-  bool ok =
-      target == NULL || option_given(given, "dry-run") || uncopied_find(&uncopied, source, tables, target, NULL, error);
+  bool ok = target == NULL || option_given(given, "dry-run") ||
+            uncopied_find(&uncopied, source, tables, (struct place){target, NULL}, error);
   int ahead = 0;
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = source_renew_at_times(source, (size_t)row, error) &&

@@ -47,8 +47,8 @@ static bool route_tables(struct source *source, const struct options *given, str
       !pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){1, given->arguments}, &tables, error))
     return false;
   struct uncopied uncopied = {.found = NULL};
-  bool ok = option_given(given, "remove") ||
-            uncopied_find(&uncopied, source, tables, given->arguments[1], option_text(given, "into"), error);
+  const struct place place = {.target = given->arguments[1], .into = option_text(given, "into")};
+  bool ok = option_given(given, "remove") || uncopied_find(&uncopied, source, tables, place, error);
   if (ok && option_given(given, "into") && PQntuples(tables) > 1)
     ok = error_set(error, FAILURE_USAGE, "--into takes one table, but \"%s\" matches %d", given->arguments[0],
                    PQntuples(tables));

@@ -9,8 +9,8 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables, const char *target,
-                   const char *into, struct error *error) {
+bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables, struct place place,
+                   struct error *error) {
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);
   buffer_add_string(&oids, "{");
@@ -18,7 +18,8 @@ bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGres
     buffer_add_format(&oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
   buffer_add_string(&oids, "}");
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
-            call_run(source, &QUERY_cmd_uncopied, VALUES(oids.data, target, "false", into), &uncopied->found, error);
+            call_run(source, &QUERY_cmd_uncopied, VALUES(oids.data, place.target, "false", place.into),
+                     &uncopied->found, error);
   buffer_release(&oids);
   return ok;
 }

@@ -12,14 +12,19 @@
 #include "common/error.h"
 #include "source/source.h"
 
+/* Where tables are routed. */
+struct place {
+  const char *target;
+  const char *into; /* the table there; NULL: as it is, or as here */
+};
+
 struct uncopied {
   PGresult *found; /* NULL: nothing was looked for */
 };
 
-/* Before `tables`, of layout "pattern", are routed: looks which of them have rows and do not go yet to that table of
- * that target (`into`, NULL: any). */
+/* Before `tables`, of layout "pattern", are routed: looks which of them have rows and do not go there yet. */
 MUST_CHECK bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGresult *tables,
-                              const char *target, const char *into, struct error *error);
+                              struct place place, struct error *error);
 
 /* The same of tables (an array of their names) that have just been routed. */
 MUST_CHECK bool uncopied_find_routed(struct uncopied *uncopied, struct source *source, const char *tables,

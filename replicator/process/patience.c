@@ -1,6 +1,7 @@
 #include "process/patience.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -13,6 +14,9 @@
 #define AWAY_INTERVAL 60000       /* before the log repeats that the source is unavailable */
 #define LONG_AWAY_INTERVAL 600000 /* and between further repetitions */
 #define TARGETS_INTERVAL 1000
+#define REST 100 /* so long a signal may wait */
+#define AWAY_PAUSE 500
+#define REFUSED_PAUSE 5000     /* a server logs what it refuses, and only a person ends that */
 #define FAILURE_INTERVAL 10000 /* least time between two log lines about failed statements */
 
 static bool set_timeout_error(const struct patience *patience, struct error *error) {
@@ -56,6 +60,7 @@ static const char *trouble(const struct error *error) {
 bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
   systemd_status("waiting for the source: %s", error->message);
   int64_t now = clock_now();
+  patience->try_at = now + (patience_is_refusal(error) ? REFUSED_PAUSE : AWAY_PAUSE);
   switch (patience_judge(patience, now)) {
   case AWAY_IS_NEWS:
     log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: %s, trying again", trouble(error));
@@ -69,6 +74,13 @@ bool patience_try_away(struct patience *patience, bool was_connected, struct err
   default:
     return false;
   }
+}
+
+bool patience_rests(const struct patience *patience) {
+  bool rests = clock_now() < patience->try_at;
+  if (rests)
+    usleep(REST * 1000);
+  return rests;
 }
 
 void patience_connected(struct patience *patience) {

@@ -15,6 +15,7 @@ struct patience {
   int64_t began;  /* clock_now() */
   int64_t ask_at; /* when to check for failing targets */
   int64_t ask_documents_at;
+  int64_t try_at;     /* when to connect again; clock_now() */
   int64_t away_since; /* clock_now(); 0: the source is available */
   int64_t tell_away_at;
   struct error failure; /* the failed statement logged last; message "": none */
@@ -44,6 +45,8 @@ bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error
 
 /* The source is unavailable because of `error`; true when the wait is over, with an error that tells so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
+/* Waits a moment, and returns true, while it is not time to connect again. */
+bool patience_rests(const struct patience *patience);
 /* The source is available. */
 void patience_connected(struct patience *patience);
 

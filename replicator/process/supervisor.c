@@ -42,14 +42,12 @@
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while idle */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
-#define REFUSED_PAUSE 5000 /* a server logs what it refuses, and only a person ends that */
 #define SOURCE_TIMEOUT 30000
 #define GOODBYE_TIMEOUT 5000
 
 /* What is said of all targets: with 200 bytes for each, of more than can be served. */
 #define NAMES_LIMIT ((size_t)64 * 1024 * 1024)
-/* Array literals of all lanes that a target has, which are 2 * 1024 + 1 at most, and of their floors of up to 19
- * digits. */
+/* Array literals of all lanes of a target, which are 2 * 1024 + 1 at most, and of their floors of up to 19 digits. */
 #define LANES_LIMIT ((size_t)64 * 1024)
 
 /* A target and its workers. Allocated one by one, because threads point to them. */
@@ -484,26 +482,14 @@ static bool may_go_on(const struct supervisor *supervisor, const struct error *e
   return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
 }
 
-/* The process lives, whether it has its source or not. */
-static void show_life(const struct supervisor *supervisor) {
-  monitor_heartbeat(supervisor->monitor, supervisor->source != NULL);
-  systemd_alive();
-}
-
-/* Before connecting again. */
-static void rest(const struct supervisor *supervisor, const struct error *error) {
-  int64_t until = clock_now() + (patience_is_refusal(error) ? REFUSED_PAUSE : RECONNECT_PAUSE);
-  do {
-    show_life(supervisor);
-    usleep(RECONNECT_PAUSE * 1000);
-  } while (clock_now() < until && !leave_is_told());
-}
-
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool ready = false;
   while (!finished && !leave_is_told()) {
-    show_life(supervisor);
+    monitor_heartbeat(supervisor->monitor, supervisor->source != NULL);
+    systemd_alive();
+    if (patience_rests(&supervisor->patience))
+      continue;
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
     if (!connected && patience_is_in_vain(supervisor->was_connected, supervisor->options->until_empty, error))
       return false;
@@ -514,7 +500,6 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     if (!connected) {
       if (patience_try_away(&supervisor->patience, supervisor->was_connected, error))
         return false;
-      rest(supervisor, error);
       continue;
     }
     if (turn(supervisor, &finished, error) || leave_is_told())

@@ -119,7 +119,7 @@ Test(likeness, what_a_mirror_lacks_is_told_once) {
 
 Test(likeness, what_partitions_have_of_their_own_and_comments_of_the_key_are_told_too) {
   struct fixture f;
-  mirrored_begin(&f, "likeness_parts",
+  mirrored_begin(&f, "likeness_own",
                  "create table item (id int, n int, primary key (id)) partition by range (id);"
                  "create table item_1 partition of item for values from (0) to (9);"
                  "create index item_n on item (n); create index item_1_own on item_1 (n);"
