@@ -17,10 +17,12 @@ struct wanted {
   const struct options *given;
   /* lists as PostgreSQL arrays; data is NULL where nothing was given */
   struct buffer key, lane, columns, exclude, mask;
+  int ahead; /* with --dry-run: how many tables that are not captured have been shown */
 };
 
 static void wanted_init(struct wanted *wanted, const struct options *given) {
   wanted->given = given;
+  wanted->ahead = 0;
   buffer_init(&wanted->key, LIST_LIMIT);
   buffer_init(&wanted->lane, LIST_LIMIT);
   buffer_init(&wanted->columns, LIST_LIMIT);
@@ -88,8 +90,8 @@ static bool print_statements(struct source *source, const struct request *reques
 }
 
 /* One transaction: the table is captured and routed, or left as it was. */
-static bool capture_table(struct source *source, const struct wanted *wanted, const char *oid, const char *name,
-                          int *ahead, struct error *error) {
+static bool capture_table(struct source *source, struct wanted *wanted, const char *oid, const char *name,
+                          struct error *error) {
   const struct options *given = wanted->given;
   const char *target = option_text(given, "to");
   bool dry_run = option_given(given, "dry-run");
@@ -108,19 +110,19 @@ static bool capture_table(struct source *source, const struct wanted *wanted, co
                                          .create = option_given(given, "create") ? "true" : NULL,
                                          .like = option_text(given, "like"),
                                          .reset = option_given(given, "reset"),
-                                         .ahead = *ahead};
+                                         .ahead = wanted->ahead};
   struct request request;
   bool ok =
       dry_run ? request_capture_statements(&request, &capture, error) : request_capture(&request, &capture, error);
-  ok = ok &&
-       (dry_run ? print_statements(source, &request, name, ahead, error) : request_run(source, 1, &request, error));
+  ok = ok && (dry_run ? print_statements(source, &request, name, &wanted->ahead, error)
+                      : request_run(source, 1, &request, error));
   request_release(&request);
   if (ok && !dry_run)
     printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
   return ok;
 }
 
-static bool capture_tables(struct source *source, const struct wanted *wanted, struct error *error) {
+static bool capture_tables(struct source *source, struct wanted *wanted, struct error *error) {
   const struct options *given = wanted->given;
   PGresult *tables = NULL;
   const char *target = option_text(given, "to");
@@ -133,11 +135,10 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
   struct uncopied uncopied = {.found = NULL};
   bool ok = target == NULL || option_given(given, "dry-run") ||
             uncopied_find(&uncopied, source, tables, (struct place){target, NULL}, error);
-  int ahead = 0;
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
-                       &ahead, error);
+                       error);
   if (ok)
     uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);
   uncopied_release(&uncopied);
