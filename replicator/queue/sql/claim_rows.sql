@@ -37,8 +37,7 @@ with floors as materialized (
       select q.ctid as tuple, q.change_id, q.bytes
         from rowrelay.queue q
        where q.lane = l.lane and q.change_id > l.floor and q.change_id < barrier.id
-       order by q.change_id limit greatest(1, $4::integer / l.lanes)
-         for update of q) as c
+       order by q.change_id limit greatest(1, $4::integer / l.lanes)) as c
    where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
 ), measured as (
   select c.tuple, c.are_late, sum(c.bytes) over in_order as bytes, row_number() over in_order as n
