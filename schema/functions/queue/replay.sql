@@ -50,9 +50,11 @@ begin
   perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
   for capture in
+    -- also what they were captured as before
     select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-     where r.target = goes_to.id and r.until_id is null and c.released_at is null
-       and (replay.relation is null or c.relation = replay.relation)
+     where r.target = goes_to.id and (replay.relation is null or c.relation = replay.relation)
+       and c.relation in (select n.relation from rowrelay.route p join rowrelay.capture n on n.id = p.capture
+                           where p.target = goes_to.id and p.until_id is null and n.released_at is null)
   loop
     -- One statement for all of its changes: others that change captures or targets wait meanwhile.
     execute format(

@@ -65,6 +65,23 @@ Test(replay, changes_come_again_in_their_order_and_what_is_younger_after_them) {
   end();
 }
 
+Test(replay, changes_come_again_of_a_table_that_was_captured_anew_since) {
+  begin("replay_anew");
+  sql(f.at_source, "insert into item values (1, 'a'); update item set name = 'b'");
+  rowrelay_ok(&f, "release", "item", NULL);
+  rowrelay_ok(&f, "capture", "item", "--key", "id", "--to", "lines", NULL);
+  sql(f.at_source, "update item set name = 'c'; delete from item");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  char before[64];
+  snprintf(before, sizeof before, "%s", arrived(1));
+  unlink(file);
+  rowrelay_ok(&f, "replay", "lines", "item", "--since", "1 hour ago", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(arrived(1), before);
+  cr_assert_not_null(strstr(before, "insert"));
+  end();
+}
+
 Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   const char *errors;
   begin("replay_wait");
