@@ -22,7 +22,7 @@ begin
   if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
      or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
      or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
-     or rowrelay.foreign_table(capture) is not null
+     or rowrelay.may_have_heirs(capture)
      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
                  where s.capture = capture.id and t.dropped_at is null)
      or exists (select from rowrelay.image_columns(capture) as i

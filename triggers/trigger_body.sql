@@ -147,10 +147,7 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '    raise exception ''table % is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
-           'errcode = ''insufficient_privilege'';' else
-           '    return null;' end,
+           '    return null;',
            '  end if;') end,
            '  begin',
     case when own_words is not null then

@@ -478,3 +478,46 @@ Test(ddl, maintenance_waits_for_nobody_who_has_locked_a_target) {
   PQfinish(maintenance);
   fixture_end(&f);
 }
+
+/* A dump has the triggers, with the function's name: so has a table that is restored from it beside the captured one,
+ * or in its place. */
+Test(ddl, a_table_with_the_triggers_of_another_one_works_and_captures_nothing) {
+  struct fixture f;
+  fixture_begin(&f, "ddl_salvage");
+  static const char *const WAYS[][4] = {
+      {"plain", "(id int primary key, v text)", "", ""},
+      {"filtered", "(id int primary key, v text)", "", ", row_filter => 'id > 0'"},
+      {"keyless", "(id int, v text)", "", ", before => 'full'"},
+      {"set_wise", "(id int primary key, v text)", "", ", per => 'statement'"},
+      {"divided", "(id int primary key, v text) partition by range (id)",
+       "create table salvage.divided_1 partition of salvage.divided for values from (0) to (100)", ""},
+  };
+  sql(f.at_source, "create schema salvage; select rowrelay.add_target('w', 'file:/dev/null')");
+  for (int i = 0; i < 5; i++) {
+    const char *const *way = WAYS[i];
+    sql(f.at_source,
+        "create table %1$s %2$s; select rowrelay.capture_table('%1$s'%3$s); select rowrelay.route('%1$s', 'w')", way[0],
+        way[1], way[3]);
+    sql(f.at_source,
+        "create table salvage.%1$s %2$s; %3$s; "
+        "do $$ declare definition text; begin for definition in select pg_get_triggerdef(t.oid) from pg_trigger t "
+        "where t.tgrelid = '%1$s'::regclass and t.tgname like '!rowrelay%%' loop "
+        "execute replace(definition, ' public.', ' salvage.'); end loop; end $$",
+        way[0], way[1], way[2]);
+    cr_expect(
+        ask_number(f.at_source, "select count(*) from pg_trigger where tgrelid = 'salvage.%s'::regclass", way[0]) > 1);
+    for (int gone = 0; gone < 2; gone++) {
+      sql(f.at_source,
+          "insert into salvage.%1$s values (%2$d, 'a'), (%2$d + 10, 'a'); update salvage.%1$s set v = 'b';"
+          "update salvage.%1$s set id = id + 1; delete from salvage.%1$s where id > 10; truncate salvage.%1$s",
+          way[0], i);
+      cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op <> 'b'"), "0", "%s, %d", way[0],
+                       gone);
+      if (gone == 0)
+        sql(f.at_source, "drop table %s", way[0]);
+    }
+    sql(f.at_source, "drop table salvage.%s", way[0]);
+  }
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "0");
+  fixture_end(&f);
+}
