@@ -109,9 +109,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/park_restored.sql
 \ir functions/queue/skip_lost_ids.sql
 \ir functions/queue/captures_of_place.sql
+\ir functions/access/captures_alike.sql
 \ir functions/queue/overtaken_up_to.sql
 \ir functions/queue/retry_overtaken.sql
-\ir functions/access/captures_alike.sql
 \ir functions/queue/with_blocked.sql
 \ir functions/queue/retry.sql
 \ir functions/queue/free_blocked.sql
@@ -119,6 +119,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/skip.sql
 \ir functions/access/captures_named.sql
 \ir functions/queue/skip_table.sql
+\ir functions/queue/barred_by_holds.sql
 \ir functions/queue/waits_for_earlier.sql
 \ir functions/queue/release_held.sql
 \ir functions/queue/writers.sql
@@ -269,6 +270,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/is_heir.sql
 \ir ../triggers/sees_trigger.sql
 \ir ../triggers/is_of_capture.sql
+\ir ../triggers/may_have_heirs.sql
 \ir ../triggers/foreign_table.sql
 \ir ../triggers/trigger_body.sql
 \ir ../triggers/may_be_large.sql
@@ -343,8 +345,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/backfill/copy_forget.sql
 \ir functions/target/changes_name.sql
 \ir functions/target/is_captured_itself.sql
-\ir functions/target/same_table_name.sql
+\ir functions/target/place_of.sql
 \ir functions/target/check_into.sql
+\ir functions/target/check_left_behind.sql
 \ir functions/target/is_table_name.sql
 \ir functions/target/check_route.sql
 \ir functions/target/expression_obstacle.sql
@@ -353,6 +356,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/may_have_rows.sql
 \ir functions/target/add_route.sql
 \ir functions/target/route.sql
+\ir functions/target/end_route.sql
 \ir functions/target/unroute.sql
 \ir functions/queue/discard.sql
 \ir functions/target/goes_to.sql

@@ -17,10 +17,7 @@ begin
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
   execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
   execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
-  perform rowrelay.copy_forget(r.capture, r.target)
-     from rowrelay.route r where r.capture = capture.id and r.until_id is null;
-  update rowrelay.route r set until_id = rowrelay.last_change_id()
-   where r.capture = capture.id and r.until_id is null;
+  perform rowrelay.end_route(capture.id, null);
   update rowrelay.capture c set released_at = now() where c.id = capture.id;
 end
 $$;

@@ -7,6 +7,9 @@
  * it arrives, more are released, in pieces and in order of ids; when it fails, everything waits again. So waiting
  * changes cost no attempts, keep their order, and go on without help.
  *
+ * What came to the table's place at the target after the table had left it waits for what is held of it: see
+ * rowrelay.barred_by_holds().
+ *
  * Invariant: no waiting change has an id up to released_to. Releasing and setting aside lock the row of the hold first,
  * so that a hold does not end while changes are added to it; and since a claim reads the hold before the queue, while a
  * release raises the version of the target, none sees a later change without the hold or the earlier change.

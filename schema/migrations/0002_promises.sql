@@ -205,6 +205,29 @@ comment on column rowrelay.route.create_like is
   'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
   'rowrelay.mirror_parts()';
 
+-- As in functions/target/place_of.sql; the column needs it now.
+create function rowrelay.place_of(into_table text) returns text
+language plpgsql immutable strict as $$
+declare
+  parts text[];
+begin
+  parts := parse_ident(into_table);
+  if cardinality(parts) = 1 then
+    parts := array['public'] || parts;
+  end if;
+  return (select string_agg(quote_ident(p.part), '.' order by p.n) from unnest(parts) with ordinality as p(part, n));
+exception when others then -- names of other kinds of targets
+  return into_table;
+end
+$$;
+alter table rowrelay.route
+  add column place text generated always as (rowrelay.place_of(into_table)) stored,
+  add column former_ends bigint[] not null default '{}';
+comment on column rowrelay.route.place is
+  'the table there, spelled in one way: routes of one place must stay in order';
+comment on column rowrelay.route.former_ends is
+  'until_id of the times before, when the route was removed and added again';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -284,6 +307,8 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.same_table_name(text, text);
+drop function if exists rowrelay.overtaken_up_to(integer, integer);
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
 drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);

@@ -14,7 +14,7 @@ select r.capture,
        c.key_is_exact,
        array_position(k.names, null) is not null as key_is_lost,
        -- the places of tables that are there; looked up once, not for each route
-       not t.is_there and r.into_table in (select s.into_table
+       not t.is_there and r.place in (select s.place
                                              from rowrelay.route s
                                              join rowrelay.capture n on n.id = s.capture and n.released_at is null
                                              join pg_class o on o.oid = n.relation

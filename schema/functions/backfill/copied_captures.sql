@@ -6,7 +6,7 @@ create or replace function rowrelay.copied_captures(capture_id integer, target_i
 language sql stable as $$
   select array(select r.capture
                  from rowrelay.route own
-                 join rowrelay.route r on r.target = own.target and r.into_table = own.into_table
+                 join rowrelay.route r on r.target = own.target and r.place = own.place
                 where own.capture = capture_id and own.target = target_id
                   and r.capture = any (rowrelay.captures_of_place(capture_id, target_id)))
 $$;

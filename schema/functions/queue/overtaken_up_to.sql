@@ -1,22 +1,33 @@
 -- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
 --             newer that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again, by another key, or gave its place to another table.
---             Delivered now, an older change could restore a deleted row. Not so for a truncate: behind a refused one,
---             changes of its table wait.
--- Parameters: target; capture
+--             changes made after the table's log began anew, or after it was routed there no longer, of what came to
+--             its place then. Delivered now, an older change could restore a deleted row.
+-- Parameters: target; capture; of_truncates: for refused truncates, behind which later changes of their table wait, so
+--             that only those of other tables can have passed
 -- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
 --             for the target or was refused: then the order holds
-create or replace function rowrelay.overtaken_up_to(target integer, capture integer) returns bigint
-language sql stable as $$
+create or replace function rowrelay.overtaken_up_to(target integer, capture integer, of_truncates boolean)
+returns bigint language sql stable as $$
   select coalesce(greatest(
            (select max(u.change_id) - 1 from rowrelay.truncation u
-             where u.capture = overtaken_up_to.capture and u.condition is not null
+             where u.capture = overtaken_up_to.capture and u.condition is not null and not of_truncates
                and not exists (select from rowrelay.queue q
                                 where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
                and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
            (select max(s.from_id)
               from rowrelay.shape s
-             where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins)), 0)
+             where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins
+               and not of_truncates),
+           (select max(e.id)
+              from rowrelay.route own
+              join rowrelay.capture c on c.id = own.capture
+              join rowrelay.capture d on true
+              join rowrelay.route r on r.target = own.target and r.capture = d.id
+               and (r.place = own.place or d.relation = c.relation and d.relation <> 0)
+              cross join lateral unnest(own.former_ends || own.until_id) as e(id)
+             where own.target = t.id and own.capture = overtaken_up_to.capture
+               and (r.until_id is null or r.until_id > e.id)
+               and not (of_truncates and r.capture = any (rowrelay.captures_alike(own.capture))))), 0)
     from rowrelay.target t
    where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
   union all

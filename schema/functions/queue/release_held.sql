@@ -12,6 +12,7 @@ declare
   held     rowrelay.hold;
   first_id bigint;
   last_id  bigint;
+  up_to    bigint;
   moved    bigint;
   oldest   bigint;
   total    bigint := 0;
@@ -32,10 +33,20 @@ begin
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
     continue when rowrelay.waits_for_earlier(held);
+    -- up to where others may come in between
+    select min(f.change_id) into first_id
+      from rowrelay.refusal f
+     where f.target = target_id and f.capture = held.capture and f.state = 'waiting';
+    select least((select b.up_to from rowrelay.barred_by_holds(target_id) b where b.capture = held.capture),
+                 (select min(e.id)
+                    from rowrelay.route r
+                    cross join lateral unnest(r.former_ends || r.until_id) as e(id)
+                   where r.capture = held.capture and r.target = target_id and e.id >= first_id),
+                 9223372036854775807) into up_to;
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
-       where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
+       where f.target = target_id and f.capture = held.capture and f.state = 'waiting' and f.change_id <= up_to
        order by f.change_id limit held.piece
     ), moving as (
       delete from rowrelay.refusal f using piece p where f.target = target_id and f.change_id = p.change_id

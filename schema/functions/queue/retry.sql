@@ -29,7 +29,8 @@ begin
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
     with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture, false) as up_to,
+             rowrelay.overtaken_up_to(g.target, g.capture, true) as truncates_up_to
         from (select distinct r.target, r.capture from rowrelay.refusal r
                where r.lane = lane_number and r.state <> 'waiting') as g
     ), chosen as (
@@ -37,7 +38,7 @@ begin
         join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
+         and f.change_id > case when f.row_hash = 0 and f.key is null then o.truncates_up_to else o.up_to end
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'

@@ -18,7 +18,8 @@ declare
 begin
   for moot in
     with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture, false) as up_to,
+             rowrelay.overtaken_up_to(g.target, g.capture, true) as truncates_up_to
         from (select distinct r.target, r.capture from rowrelay.refusal r
                where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
     )
@@ -30,7 +31,7 @@ begin
       join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
+       and f.change_id <= case when f.row_hash = 0 and f.key is null then o.truncates_up_to else o.up_to end
      group by f.target, t.name, c.relation
   loop
     keys := '{}';

@@ -13,7 +13,6 @@ declare
   added         rowrelay.route;
   is_again      boolean;
   goes_there    boolean;
-  before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
@@ -42,6 +41,12 @@ begin
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
                          and r.into_table = coalesce(add_route.into_table, r.into_table));
+  -- A batch in flight goes where it went; what comes to that place from now on must not be overtaken.
+  if exists (select from rowrelay.route r
+              where r.target = target_id and r.capture = add_route.capture.id
+                and r.place <> rowrelay.place_of(add_route.into_table)) then
+    perform rowrelay.lock_target(target_id);
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
           coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
@@ -50,8 +55,10 @@ begin
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
         create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
-        from_id = case when r.until_id is null then r.from_id else excluded.from_id end
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end,
+        former_ends = array_remove(r.former_ends || r.until_id, null)
   returning * into added;
+  perform rowrelay.check_left_behind(t, added.place) from rowrelay.target t where t.id = target_id;
   if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
@@ -64,16 +71,16 @@ begin
                                                         add_route.target);
   end if;
   perform rowrelay.check_indexes(target_id);
-  before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);
-  if is_again or exists (select from rowrelay.route r where r.target = target_id and r.capture = any (before)) then
+  -- A table that was dropped has left its place.
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.target = target_id and r.place = added.place and r.until_id is null
+     and exists (select from rowrelay.capture c
+                  where c.id = r.capture and c.relation <> 0
+                    and not exists (select from pg_class o where o.oid = c.relation));
+  if is_again or exists (select from rowrelay.route r
+                          where r.target = target_id and r.capture <> capture.id
+                            and r.capture = any (rowrelay.captures_of_place(capture.id, target_id))) then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
-    -- Changes that wait because the target cannot take the table go before new ones.
-    insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
-    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(),
-      h.message, h.hint
-      from rowrelay.hold h where h.target = target_id and h.capture = any (before)
-     order by h.target, h.capture desc
-    on conflict on constraint hold_pkey do nothing;
   end if;
 end
 $$;

@@ -7,7 +7,7 @@ create or replace function rowrelay.check_into(capture rowrelay.capture, target 
 language plpgsql stable as $$
 declare
   other  text;
-  ending text; -- of any spelling of that name, without quotes and capitals: rules out most other names cheaply
+  place_there constant text := rowrelay.place_of(into_table);
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
     raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
@@ -22,21 +22,13 @@ begin
      or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
     return;
   end if;
-  begin
-    ending := replace(lower((parse_ident(into_table))[cardinality(parse_ident(into_table))]), '"', '');
-  exception when others then -- a name of another kind of target
-    ending := replace(lower(into_table), '"', '');
-  end;
   select rowrelay.full_name(c.relation) into other
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
    where r.until_id is null and (t.id = target.id or t.url = target.url)
      and (r.capture, r.target) <> (capture.id, target.id)
-     and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
-              then rowrelay.same_table_name(r.into_table, check_into.into_table)
-                and rowrelay.full_name(c.relation) is not null
-              else false end
+     and r.place = place_there and rowrelay.full_name(c.relation) is not null
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then

@@ -1,4 +1,5 @@
--- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
+-- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table, but
+--             where another target of the same database had its place, see rowrelay.check_left_behind().
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
 --             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
 --             shared: whether another table's changes may go into the same table there; create_like: a mirror is

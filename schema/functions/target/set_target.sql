@@ -1,7 +1,9 @@
 -- Purpose:    changes a target's URL or options; running processes apply it at their next claim. Before the URL, or how
---             batches are held, changes, it waits until no batch of the target is in flight.
+--             batches are held, changes, it waits until no batch of the target is in flight; before the number of lanes
+--             does, for writers of tables that went there.
 -- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
--- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
+-- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there; no lock on a
+--             table that was within a minute
 create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
   returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -18,6 +20,14 @@ begin
       where t.name = set_target.name and t.dropped_at is null;
   end if;
   target_id := rowrelay.target_id(name);
+  -- A writer that began before a route was removed adds to the lanes of that time. Released tables have none.
+  if set_target.options ? 'lanes' then
+    perform rowrelay.lock_tables(rowrelay.captured_tables(c), 'share row exclusive', '1 min')
+       from rowrelay.route r
+       join rowrelay.capture c on c.id = r.capture and c.released_at is null
+       join pg_class o on o.oid = c.relation
+      where r.target = target_id and r.until_id is not null;
+  end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
   new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t

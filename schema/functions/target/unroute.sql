@@ -8,14 +8,11 @@ declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);
 begin
-  update rowrelay.route r set until_id = rowrelay.last_change_id()
-   where r.capture = capture.id and r.target = target_id and r.until_id is null;
-  if not found then
+  if not rowrelay.end_route(capture.id, target_id) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'To see where each table goes: '
                || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
-  perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "spoken.h"
@@ -65,6 +66,23 @@ Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
   cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.queue where lane & 4095 <> 0") == 2);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "200");
+  /* Nor under those that a writer commits later. */
+  PGconn *writer = connect_to(f.source, NULL);
+  PGconn *setter = connect_to(f.source, NULL);
+  sql(writer, "begin; update item set id = -id where id <= 50");
+  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
+  start(setter, "select rowrelay.set_target('w', options => '{\"lanes\": 3}')");
+  usleep(300 * 1000);
+  sql(writer, "commit");
+  PGresult *answer = PQgetResult(setter);
+  cr_assert_not_null(strstr(PQresultErrorMessage(answer), "changes wait"));
+  PQclear(answer);
+  PQfinish(writer);
+  PQfinish(setter);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item where id < 0"), "50");
+  rowrelay_ok(&f, "route", "item", "w", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
   /* More than were ever assigned. */
   SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
   SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=300");

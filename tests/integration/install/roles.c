@@ -326,7 +326,7 @@ Test(roles, a_worker_does_nothing_else) {
       "insert into shop.item values (1)",
       "update rowrelay.capture set row_filter = 'false'",
       "delete from rowrelay.capture",
-      "insert into rowrelay.route select * from rowrelay.route",
+      "insert into rowrelay.route default values",
       "update rowrelay.target set url = 'https://elsewhere'",
       "update rowrelay.backfill set condition = 'true'",
       "update rowrelay.document set query = 'select 1'",

@@ -980,6 +980,29 @@ comment on column rowrelay.route.create_like is
   'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
   'rowrelay.mirror_parts()';
 
+-- As in functions/target/place_of.sql; the column needs it now.
+create function rowrelay.place_of(into_table text) returns text
+language plpgsql immutable strict as $$
+declare
+  parts text[];
+begin
+  parts := parse_ident(into_table);
+  if cardinality(parts) = 1 then
+    parts := array['public'] || parts;
+  end if;
+  return (select string_agg(quote_ident(p.part), '.' order by p.n) from unnest(parts) with ordinality as p(part, n));
+exception when others then -- names of other kinds of targets
+  return into_table;
+end
+$$;
+alter table rowrelay.route
+  add column place text generated always as (rowrelay.place_of(into_table)) stored,
+  add column former_ends bigint[] not null default '{}';
+comment on column rowrelay.route.place is
+  'the table there, spelled in one way: routes of one place must stay in order';
+comment on column rowrelay.route.former_ends is
+  'until_id of the times before, when the route was removed and added again';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -1059,6 +1082,8 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.same_table_name(text, text);
+drop function if exists rowrelay.overtaken_up_to(integer, integer);
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
 drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);
@@ -3052,9 +3077,11 @@ begin
 end
 $$;
 -- Purpose:    changes a target's URL or options; running processes apply it at their next claim. Before the URL, or how
---             batches are held, changes, it waits until no batch of the target is in flight.
+--             batches are held, changes, it waits until no batch of the target is in flight; before the number of lanes
+--             does, for writers of tables that went there.
 -- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
--- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
+-- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there; no lock on a
+--             table that was within a minute
 create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
   returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -3071,6 +3098,14 @@ begin
       where t.name = set_target.name and t.dropped_at is null;
   end if;
   target_id := rowrelay.target_id(name);
+  -- A writer that began before a route was removed adds to the lanes of that time. Released tables have none.
+  if set_target.options ? 'lanes' then
+    perform rowrelay.lock_tables(rowrelay.captured_tables(c), 'share row exclusive', '1 min')
+       from rowrelay.route r
+       join rowrelay.capture c on c.id = r.capture and c.released_at is null
+       join pg_class o on o.oid = c.relation
+      where r.target = target_id and r.until_id is not null;
+  end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
   new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t
@@ -3371,14 +3406,14 @@ end
 $$;
 -- Purpose:    returns the captures whose changes go where those of one capture go in a target, so that they must stay
 --             in order: of the same table, before it was released and captured again; and of another table that had
---             this place before, and was released or dropped. (Two captured tables may share a place, if somebody has
---             decided so; their changes are not ordered.)
+--             this place before, and was released, dropped or routed there no longer. (Two routed tables may share a
+--             place, if somebody has decided so; their changes are not ordered as long as both are.)
 -- Parameters: capture; target
 -- Result:     their ids, with its own
 create or replace function rowrelay.captures_of_place(capture integer, target integer) returns integer[]
 language sql stable as $$
   with c as (
-    select c.id, c.relation, c.released_at is null and o.oid is not null as is_live, r.into_table
+    select c.id, c.relation, c.released_at is null and o.oid is not null and r.until_id is null as is_live, r.place
       from rowrelay.capture c
       left join pg_class o on o.oid = c.relation
       left join rowrelay.route r on r.capture = c.id and r.target = captures_of_place.target
@@ -3386,28 +3421,51 @@ language sql stable as $$
   select array_agg(other.id)
     from c
     join c as other on other.id = c.id or c.relation <> 0 and other.relation = c.relation
-      or other.into_table = c.into_table and not (c.is_live and other.is_live)
+      or other.place = c.place and not (c.is_live and other.is_live)
    where c.id = captures_of_place.capture
+$$;
+-- Purpose:    returns the captures whose changes identify rows as those of one capture do: of the same table by the
+--             same key, before it was released and captured again
+-- Parameters: capture
+-- Result:     their ids, with its own
+create or replace function rowrelay.captures_alike(capture integer) returns integer[]
+language sql stable as $$
+  select array_agg(a.id)
+    from rowrelay.capture c
+    join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+      and a.key_columns = c.key_columns
+   where c.id = captures_alike.capture
 $$;
 -- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
 --             newer that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again, by another key, or gave its place to another table.
---             Delivered now, an older change could restore a deleted row. Not so for a truncate: behind a refused one,
---             changes of its table wait.
--- Parameters: target; capture
+--             changes made after the table's log began anew, or after it was routed there no longer, of what came to
+--             its place then. Delivered now, an older change could restore a deleted row.
+-- Parameters: target; capture; of_truncates: for refused truncates, behind which later changes of their table wait, so
+--             that only those of other tables can have passed
 -- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
 --             for the target or was refused: then the order holds
-create or replace function rowrelay.overtaken_up_to(target integer, capture integer) returns bigint
-language sql stable as $$
+create or replace function rowrelay.overtaken_up_to(target integer, capture integer, of_truncates boolean)
+returns bigint language sql stable as $$
   select coalesce(greatest(
            (select max(u.change_id) - 1 from rowrelay.truncation u
-             where u.capture = overtaken_up_to.capture and u.condition is not null
+             where u.capture = overtaken_up_to.capture and u.condition is not null and not of_truncates
                and not exists (select from rowrelay.queue q
                                 where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
                and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
            (select max(s.from_id)
               from rowrelay.shape s
-             where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins)), 0)
+             where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins
+               and not of_truncates),
+           (select max(e.id)
+              from rowrelay.route own
+              join rowrelay.capture c on c.id = own.capture
+              join rowrelay.capture d on true
+              join rowrelay.route r on r.target = own.target and r.capture = d.id
+               and (r.place = own.place or d.relation = c.relation and d.relation <> 0)
+              cross join lateral unnest(own.former_ends || own.until_id) as e(id)
+             where own.target = t.id and own.capture = overtaken_up_to.capture
+               and (r.until_id is null or r.until_id > e.id)
+               and not (of_truncates and r.capture = any (rowrelay.captures_alike(own.capture))))), 0)
     from rowrelay.target t
    where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
   union all
@@ -3434,7 +3492,8 @@ declare
 begin
   for moot in
     with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture, false) as up_to,
+             rowrelay.overtaken_up_to(g.target, g.capture, true) as truncates_up_to
         from (select distinct r.target, r.capture from rowrelay.refusal r
                where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
     )
@@ -3446,7 +3505,7 @@ begin
       join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
+       and f.change_id <= case when f.row_hash = 0 and f.key is null then o.truncates_up_to else o.up_to end
      group by f.target, t.name, c.relation
   loop
     keys := '{}';
@@ -3491,18 +3550,6 @@ begin
   return total;
 end
 $$;
--- Purpose:    returns the captures whose changes identify rows as those of one capture do: of the same table by the
---             same key, before it was released and captured again
--- Parameters: capture
--- Result:     their ids, with its own
-create or replace function rowrelay.captures_alike(capture integer) returns integer[]
-language sql stable as $$
-  select array_agg(a.id)
-    from rowrelay.capture c
-    join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
-      and a.key_columns = c.key_columns
-   where c.id = captures_alike.capture
-$$;
 -- Purpose:    adds to a list of refused changes those that wait behind them (on_error=block), in any lane
 -- Parameters: ids of refused changes; null: all
 -- Result:     these ids and those of the waiting changes
@@ -3546,7 +3593,8 @@ begin
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
     with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture, false) as up_to,
+             rowrelay.overtaken_up_to(g.target, g.capture, true) as truncates_up_to
         from (select distinct r.target, r.capture from rowrelay.refusal r
                where r.lane = lane_number and r.state <> 'waiting') as g
     ), chosen as (
@@ -3554,7 +3602,7 @@ begin
         join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
+         and f.change_id > case when f.row_hash = 0 and f.key is null then o.truncates_up_to else o.up_to end
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
@@ -3786,15 +3834,54 @@ begin
                                           captures, null);
 end
 $$;
--- Purpose:    whether held changes of a table wait for those of an earlier capture of it, or of what had its place:
+-- Purpose:    returns the tables whose changes wait for held ones of others: of what had their place at the target
+--             before. A held change goes before all that came to its place since its own table went there no longer.
+--             What came before that does not wait: then both were routed there.
+-- Parameters: target
+-- Result:     capture; up_to: its changes with larger ids wait
+create or replace function rowrelay.barred_by_holds(target integer) returns table (capture integer, up_to bigint)
+language sql stable as $$
+  with held as materialized (
+    select g.capture, c.relation, r.place, r.ends, r.has_ended,
+           case when g.released > 0 then g.released_to -- those on their way have no end between them
+                else (select min(f.change_id) from rowrelay.refusal f
+                       where f.target = g.target and f.capture = g.capture and f.state = 'waiting') end as oldest
+      from rowrelay.hold g
+      join rowrelay.capture c on c.id = g.capture
+      cross join lateral (
+        select o.place, array_remove(o.former_ends || o.until_id, null) as ends, o.until_id is not null as has_ended
+          from rowrelay.route o
+         where o.capture = g.capture and o.target = g.target) as r
+     where g.target = barred_by_holds.target and r.ends <> '{}'
+  ), follower as (
+    select h.capture as first, r.capture
+      from held h
+      join rowrelay.route r on r.target = barred_by_holds.target and r.place = h.place
+    union
+    select h.capture, r.capture
+      from held h
+      join rowrelay.capture c on c.relation = h.relation and c.relation <> 0
+      join rowrelay.route r on r.target = barred_by_holds.target and r.capture = c.id
+  )
+  select f.capture, min(e.id)
+    from held h
+    join follower f on f.first = h.capture and f.capture <> h.capture
+    cross join lateral (
+      select coalesce(min(u.id) filter (where u.id >= h.oldest), case when h.has_ended then h.oldest end) as id
+        from unnest(h.ends) as u(id)) as e
+   where e.id is not null
+   group by f.capture
+$$;
+-- Purpose:    whether held changes of a table wait for those of what had its place before (rowrelay.barred_by_holds):
 --             these go first, whatever time they are due at
 -- Parameters: what is held
 create or replace function rowrelay.waits_for_earlier(held rowrelay.hold) returns boolean
 language sql stable as $$
   select exists (
-    select from unnest(rowrelay.captures_of_place(held.capture, held.target)) as a(id)
-      join rowrelay.refusal f on f.target = held.target and f.capture = a.id and f.state = 'waiting'
-     where a.id < held.capture)
+    select from rowrelay.barred_by_holds(held.target) b
+     where b.capture = held.capture
+       and b.up_to < (select min(f.change_id) from rowrelay.refusal f
+                       where f.target = held.target and f.capture = held.capture and f.state = 'waiting'))
 $$;
 -- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
 --             the oldest first, one at first and more each time that all were delivered. A table without waiting
@@ -3810,6 +3897,7 @@ declare
   held     rowrelay.hold;
   first_id bigint;
   last_id  bigint;
+  up_to    bigint;
   moved    bigint;
   oldest   bigint;
   total    bigint := 0;
@@ -3830,10 +3918,20 @@ begin
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
     continue when rowrelay.waits_for_earlier(held);
+    -- up to where others may come in between
+    select min(f.change_id) into first_id
+      from rowrelay.refusal f
+     where f.target = target_id and f.capture = held.capture and f.state = 'waiting';
+    select least((select b.up_to from rowrelay.barred_by_holds(target_id) b where b.capture = held.capture),
+                 (select min(e.id)
+                    from rowrelay.route r
+                    cross join lateral unnest(r.former_ends || r.until_id) as e(id)
+                   where r.capture = held.capture and r.target = target_id and e.id >= first_id),
+                 9223372036854775807) into up_to;
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
-       where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
+       where f.target = target_id and f.capture = held.capture and f.state = 'waiting' and f.change_id <= up_to
        order by f.change_id limit held.piece
     ), moving as (
       delete from rowrelay.refusal f using piece p where f.target = target_id and f.change_id = p.change_id
@@ -7837,11 +7935,23 @@ begin
                         where a.relid = c.relation)));
 end
 $$;
+-- Purpose:    whether a trigger function is for more than one table: inheritance children have its triggers, or had
+--             them until now
+-- Parameters: capture of a table without partitions
+create or replace function rowrelay.may_have_heirs(capture rowrelay.capture) returns boolean
+language sql stable as $$
+  select rowrelay.has_children(capture.relation)
+      or exists (select from pg_depend d join pg_trigger t on t.oid = d.objid
+                  where d.classid = 'pg_trigger'::regclass and d.refclassid = 'pg_proc'::regclass
+                    and d.refobjid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
+                    and t.tgrelid <> capture.relation)
+$$;
 -- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture. The owner of a
 --             partitioned table needs the right to execute it (rowrelay.trigger_grants), and could attach it to another
---             one; a child that no longer inherits has its triggers until maintenance drops them.
+--             one; a table that is restored from a dump, also beside the captured one, has the triggers of that; and a
+--             child that no longer inherits has its triggers until maintenance drops them.
 -- Parameters: capture
--- Result:     a condition; null for a table that stands alone
+-- Result:     a condition; null where the table is gone
 create or replace function rowrelay.foreign_table(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 begin
@@ -7851,15 +7961,11 @@ begin
                             ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass'
                             ' and not rowrelay.is_of_capture(%s, tg_relid)',
                             rowrelay.captured_tables(capture)::oid[], c.oid, capture.id)
-                when rowrelay.has_children(capture.relation)
-                     or exists (select from pg_depend d join pg_trigger t on t.oid = d.objid
-                                 where d.classid = 'pg_trigger'::regclass and d.refclassid = 'pg_proc'::regclass
-                                   and d.refobjid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
-                                   and t.tgrelid <> c.oid)
-                then format('tg_relid operator(pg_catalog.<>) %1$s::pg_catalog.oid'
-                            ' and not rowrelay.is_heir(tg_relid, %1$s::pg_catalog.oid)'
-                            ' and rowrelay.sees_trigger(tg_relid) and not rowrelay.is_of_capture(%2$s, tg_relid)',
-                            c.oid, capture.id) end
+                else format('tg_relid operator(pg_catalog.<>) %s::pg_catalog.oid', c.oid)
+                  || case when rowrelay.may_have_heirs(capture) then
+                            format(' and not rowrelay.is_heir(tg_relid, %s::pg_catalog.oid)'
+                                   ' and rowrelay.sees_trigger(tg_relid)', c.oid) else '' end
+                  || format(' and not rowrelay.is_of_capture(%s, tg_relid)', capture.id) end
       from pg_class c where c.oid = capture.relation);
 end
 $$;
@@ -8012,10 +8118,7 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '    raise exception ''table % is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
-           'errcode = ''insufficient_privilege'';' else
-           '    return null;' end,
+           '    return null;',
            '  end if;') end,
            '  begin',
     case when own_words is not null then
@@ -8655,12 +8758,13 @@ begin
                      logged, given[1], lanes) end);
 end
 $$;
--- Purpose:    returns the first statements of rowrelay.statement_body(): what the transaction leaves out, and who makes
---             the changes
+-- Purpose:    returns the first statements of rowrelay.statement_body(): a table that is not captured, what the
+--             transaction leaves out, and who makes the changes
 -- Parameters: capture
 create or replace function rowrelay.statement_head(capture rowrelay.capture) returns text
 language sql stable as $$
   select concat_ws(E'\n',
+    '  if ' || rowrelay.foreign_table(capture) || E' then\n    return null;\n  end if;',
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true), '
            'pg_catalog.current_setting(''rowrelay.origin'', true),'),
            '       pg_catalog.current_setting(''rowrelay.actor'', true), '
@@ -9126,7 +9230,7 @@ begin
   if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
      or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
      or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
-     or rowrelay.foreign_table(capture) is not null
+     or rowrelay.may_have_heirs(capture)
      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
                  where s.capture = capture.id and t.dropped_at is null)
      or exists (select from rowrelay.image_columns(capture) as i
@@ -10638,10 +10742,7 @@ begin
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
   execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
   execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
-  perform rowrelay.copy_forget(r.capture, r.target)
-     from rowrelay.route r where r.capture = capture.id and r.until_id is null;
-  update rowrelay.route r set until_id = rowrelay.last_change_id()
-   where r.capture = capture.id and r.until_id is null;
+  perform rowrelay.end_route(capture.id, null);
   update rowrelay.capture c set released_at = now() where c.id = capture.id;
 end
 $$;
@@ -10772,16 +10873,21 @@ begin
     select from reached r where r.relation = any (rowrelay.captured_tables(capture)::oid[]));
 end
 $$;
--- Purpose:    whether two names mean one table; a name without a schema is in public
--- Parameters: names, quoted where they must be
-create or replace function rowrelay.same_table_name(one text, other text) returns boolean
-language plpgsql immutable as $$
+-- Purpose:    spells the name of a table at a target in one way, so that names of one table are equal; a name without a
+--             schema is in public
+-- Parameters: name, quoted where it must be; what is no name of a table stays as it is
+create or replace function rowrelay.place_of(into_table text) returns text
+language plpgsql immutable strict as $$
+declare
+  parts text[];
 begin
-  return case when cardinality(parse_ident(one)) = 1 then array['public'] || parse_ident(one) else parse_ident(one) end
-       = case when cardinality(parse_ident(other)) = 1 then array['public'] || parse_ident(other)
-         else parse_ident(other) end;
+  parts := parse_ident(into_table);
+  if cardinality(parts) = 1 then
+    parts := array['public'] || parts;
+  end if;
+  return (select string_agg(quote_ident(p.part), '.' order by p.n) from unnest(parts) with ordinality as p(part, n));
 exception when others then -- names of other kinds of targets
-  return one = other;
+  return into_table;
 end
 $$;
 -- Purpose:    refuses to send a table's changes into that table itself, or into a table that receives another one's
@@ -10793,7 +10899,7 @@ create or replace function rowrelay.check_into(capture rowrelay.capture, target 
 language plpgsql stable as $$
 declare
   other  text;
-  ending text; -- of any spelling of that name, without quotes and capitals: rules out most other names cheaply
+  place_there constant text := rowrelay.place_of(into_table);
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
     raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
@@ -10808,21 +10914,13 @@ begin
      or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
     return;
   end if;
-  begin
-    ending := replace(lower((parse_ident(into_table))[cardinality(parse_ident(into_table))]), '"', '');
-  exception when others then -- a name of another kind of target
-    ending := replace(lower(into_table), '"', '');
-  end;
   select rowrelay.full_name(c.relation) into other
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
    where r.until_id is null and (t.id = target.id or t.url = target.url)
      and (r.capture, r.target) <> (capture.id, target.id)
-     and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
-              then rowrelay.same_table_name(r.into_table, check_into.into_table)
-                and rowrelay.full_name(c.relation) is not null
-              else false end
+     and r.place = place_there and rowrelay.full_name(c.relation) is not null
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then
@@ -10837,6 +10935,51 @@ begin
                                            'select rowrelay.route(%L, %L, into_table => %L, shared => true);',
                                            capture.relation::text, target.name, into_table));
   end if;
+end
+$$;
+-- Purpose:    refuses to route a table to a place where another target of the same database still brings older changes:
+--             nothing keeps the changes of two targets in order. Waits for writers of the table that went there before.
+-- Parameters: target; place there, see rowrelay.place_of()
+-- Errors:     names the other target and what to do; no lock on that table within a minute
+create or replace function rowrelay.check_left_behind(target rowrelay.target, place text) returns void
+language plpgsql as $$
+declare
+  former record;
+begin
+  if target.options ->> 'mode' = 'append'
+     or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
+    return;
+  end if;
+  for former in
+    select t.id, t.name, r.capture, o.oid::regclass as relation, c.relation_name,
+           case when c.released_at is null and o.oid is not null then rowrelay.captured_tables(c) end as tables
+      from rowrelay.target t
+      join rowrelay.route r on r.target = t.id and r.place = check_left_behind.place and r.until_id is not null
+      join rowrelay.capture c on c.id = r.capture
+      left join pg_class o on o.oid = c.relation
+     where t.id <> target.id and t.url = target.url and t.dropped_at is null
+       and t.options ->> 'mode' is distinct from 'append'
+       and not exists (select from rowrelay.document d where d.target = t.id)
+     order by t.id, r.capture
+  loop
+    if former.tables is not null then
+      perform rowrelay.lock_tables(former.tables, 'share row exclusive', '1 min');
+    end if;
+    if exists (select from rowrelay.refusal f where f.target = former.id and f.capture = former.capture)
+       or exists (select from rowrelay.queue q
+                    join rowrelay.change h on h.id = q.change_id and h.day = q.day
+                   where q.lane between rowrelay.lane_number(former.id, -1) and rowrelay.lane_number(former.id, 1023)
+                     and h.capture = former.capture) then
+      raise exception 'target "%" still has changes of table % for the same place', former.name,
+        coalesce(former.relation::text, former.relation_name)
+        using errcode = 'object_not_in_prerequisite_state',
+              detail = format('Target "%s" is the same database, and changes of two targets are not kept in order.',
+                              target.name),
+              hint = 'Wait until they are delivered; refused ones must be retried or skipped: '
+                       || rowrelay.command('rowrelay errors --target %s',
+                                           'select * from rowrelay.errors where target = %L;', former.name);
+    end if;
+  end loop;
 end
 $$;
 -- Purpose:    says whether a text can be the name of a table, with or without its schema
@@ -11234,7 +11377,6 @@ declare
   added         rowrelay.route;
   is_again      boolean;
   goes_there    boolean;
-  before        integer[]; -- captures that had its place
   is_there      boolean; -- a mirror of that kind has been asked for before, so what it lacks has been told
 begin
   if create_like not in ('minimal', 'full') then
@@ -11263,6 +11405,12 @@ begin
                        where r.capture = add_route.capture.id and r.target = target_id and r.until_id is null
                          and r.create_table and r.create_like = 'full'
                          and r.into_table = coalesce(add_route.into_table, r.into_table));
+  -- A batch in flight goes where it went; what comes to that place from now on must not be overtaken.
+  if exists (select from rowrelay.route r
+              where r.target = target_id and r.capture = add_route.capture.id
+                and r.place <> rowrelay.place_of(add_route.into_table)) then
+    perform rowrelay.lock_target(target_id);
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
           coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
@@ -11271,8 +11419,10 @@ begin
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
         create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
-        from_id = case when r.until_id is null then r.from_id else excluded.from_id end
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end,
+        former_ends = array_remove(r.former_ends || r.until_id, null)
   returning * into added;
+  perform rowrelay.check_left_behind(t, added.place) from rowrelay.target t where t.id = target_id;
   if added.create_table and add_route.create_like = 'full' and not is_there then
     perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
   end if;
@@ -11285,20 +11435,21 @@ begin
                                                         add_route.target);
   end if;
   perform rowrelay.check_indexes(target_id);
-  before := array_remove(rowrelay.captures_of_place(capture.id, target_id), capture.id);
-  if is_again or exists (select from rowrelay.route r where r.target = target_id and r.capture = any (before)) then
+  -- A table that was dropped has left its place.
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.target = target_id and r.place = added.place and r.until_id is null
+     and exists (select from rowrelay.capture c
+                  where c.id = r.capture and c.relation <> 0
+                    and not exists (select from pg_class o where o.oid = c.relation));
+  if is_again or exists (select from rowrelay.route r
+                          where r.target = target_id and r.capture <> capture.id
+                            and r.capture = any (rowrelay.captures_of_place(capture.id, target_id))) then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
-    -- Changes that wait because the target cannot take the table go before new ones.
-    insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
-    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(),
-      h.message, h.hint
-      from rowrelay.hold h where h.target = target_id and h.capture = any (before)
-     order by h.target, h.capture desc
-    on conflict on constraint hold_pkey do nothing;
   end if;
 end
 $$;
--- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
+-- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table, but
+--             where another target of the same database had its place, see rowrelay.check_left_behind().
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
 --             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
 --             shared: whether another table's changes may go into the same table there; create_like: a mirror is
@@ -11320,6 +11471,33 @@ begin
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
+-- Purpose:    notes up to which change a table was routed to targets. What is queued is still delivered, unless the
+--             table is being copied there as a whole. Where another table shares its place, a barrier keeps what it has
+--             left before what the other one brings from now on.
+-- Parameters: capture; target (null: all)
+-- Result:     whether it was routed there
+create or replace function rowrelay.end_route(capture_id integer, target_id integer) returns boolean
+language plpgsql as $$
+declare
+  ended integer[]; -- targets
+begin
+  with route as (
+    update rowrelay.route r set until_id = rowrelay.last_change_id()
+     where r.capture = capture_id and r.until_id is null and (target_id is null or r.target = target_id)
+    returning r.target
+  )
+  select coalesce(array_agg(r.target), '{}') into ended from route r;
+  perform rowrelay.copy_forget(capture_id, t) from unnest(ended) as t;
+  perform rowrelay.add_change(other.id, 'b', null, null, null, null)
+     from (select distinct c.id
+             from rowrelay.route own
+             join rowrelay.route r on r.target = own.target and r.place = own.place and r.until_id is null
+             join rowrelay.capture c on c.id = r.capture and c.released_at is null
+             join pg_class o on o.oid = c.relation
+            where own.capture = capture_id and own.target = any (ended)) as other;
+  return ended <> '{}';
+end
+$$;
 -- Purpose:    stops sending the changes of a table to a target. What is queued is still delivered, unless the table is
 --             being copied there as a whole.
 -- Parameters: relation; target
@@ -11330,14 +11508,11 @@ declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);
 begin
-  update rowrelay.route r set until_id = rowrelay.last_change_id()
-   where r.capture = capture.id and r.target = target_id and r.until_id is null;
-  if not found then
+  if not rowrelay.end_route(capture.id, target_id) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'To see where each table goes: '
                || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
-  perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
@@ -12386,7 +12561,7 @@ create or replace function rowrelay.copied_captures(capture_id integer, target_i
 language sql stable as $$
   select array(select r.capture
                  from rowrelay.route own
-                 join rowrelay.route r on r.target = own.target and r.into_table = own.into_table
+                 join rowrelay.route r on r.target = own.target and r.place = own.place
                 where own.capture = capture_id and own.target = target_id
                   and r.capture = any (rowrelay.captures_of_place(capture_id, target_id)))
 $$;
@@ -14578,9 +14753,11 @@ begin
   perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
   for capture in
+    -- also what they were captured as before
     select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-     where r.target = goes_to.id and r.until_id is null and c.released_at is null
-       and (replay.relation is null or c.relation = replay.relation)
+     where r.target = goes_to.id and (replay.relation is null or c.relation = replay.relation)
+       and c.relation in (select n.relation from rowrelay.route p join rowrelay.capture n on n.id = p.capture
+                           where p.target = goes_to.id and p.until_id is null and n.released_at is null)
   loop
     -- One statement for all of its changes: others that change captures or targets wait meanwhile.
     execute format(
