@@ -359,6 +359,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/end_route.sql
 \ir functions/target/unroute.sql
 \ir functions/queue/discard.sql
+\ir functions/target/shares_place.sql
 \ir functions/target/goes_to.sql
 \ir functions/row/estimated_rows.sql
 \ir functions/queue/backlog.sql

@@ -82,7 +82,9 @@ static const struct option OPTIONS[] = {
      .value = "minimal|full",
      .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments, "
              "partitions"},
-    {.name = "shared", .help = "allow a target table that other tables write to; their keys must not overlap"},
+    {.name = "shared",
+     .help = "allow a target table that other tables write to; their keys must not overlap, and truncates are refused "
+             "there"},
     {.name = "remove", .help = "stop sending changes there; what is queued is still delivered"},
     {.name = "discard", .help = "with --remove: discard what is queued; the log keeps it"},
     OPTION_END,
@@ -95,7 +97,11 @@ const struct command COMMAND_route = {
     .least = 2,
     .most = 2,
     .options = OPTIONS,
-    .notes = "TABLE is a name or a pattern as in psql, and must be captured.\n",
+    .notes =
+        "TABLE is a name or a pattern as in psql, and must be captured.\n"
+        "Where tables share one, a truncate says nothing of whose rows it means: \"rowrelay errors\" lists it, and\n"
+        "later changes of its table wait until those rows are deleted there by hand and it is skipped. \"rowrelay\n"
+        "verify\" finds no extra rows there.\n",
     .examples = "rowrelay route shop.orders dw --into staging.orders --create\n"
                 "rowrelay route shop.orders dw --remove --discard\n",
     .run = run,

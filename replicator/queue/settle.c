@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/error_kind.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
@@ -184,6 +185,34 @@ static bool block_behind_truncates(const struct claim *claim, struct outcomes *o
   return ok;
 }
 
+/*
+ * A truncate says nothing of which rows it is about. Where those of another table are in the same place it would take
+ * them away, too, so a person has to do what it means.
+ */
+static bool refuse_if_shared(const struct claim *claim, struct outcomes *outcomes, size_t index, struct error *error) {
+  const struct change *change = &outcomes->batch->changes[index];
+  const struct settings *settings = claim->settings;
+  PGresult *reply = NULL;
+  if (!outcomes->keeps_state || settings->document || change->operation != OPERATION_TRUNCATE || change->route == NULL)
+    return true;
+  if (!source_run(claim->source, &QUERY_shared_place,
+                  VALUES(number(change->capture).text, number(settings->target).text), &reply, error))
+    return false;
+  const char *other = result_text(reply, 0, 0);
+  if (other != NULL) {
+    struct error why;
+    struct shell_word word;
+    error_set(&why, FAILURE_REFUSED, "a truncate of %s would take away the rows of %s, which go to the same place",
+              change->route->relation, other);
+    error_detail(&why, "delete the rows of %s from %s there, then run: rowrelay skip %lld --target %s",
+                 change->route->relation, change->route->into_table, (long long)change->id,
+                 shell_quote(&word, settings->name));
+    outcomes_decide(outcomes, index, OUTCOME_REFUSED, &why);
+  }
+  PQclear(reply);
+  return true;
+}
+
 bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
   if (outcomes->batch->receipt.has_refusals &&
       !(block_waiting(claim, outcomes, error) &&
@@ -202,8 +231,13 @@ bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, str
                 outcomes->batch->receipt.deaths);
       outcomes_decide(outcomes, i, OUTCOME_REFUSED, &why);
     }
-    if (change->problem == NULL || outcomes->fates[i].outcome != OUTCOME_RETURNED)
+    if (outcomes->fates[i].outcome != OUTCOME_RETURNED)
       continue;
+    if (change->problem == NULL) {
+      if (!refuse_if_shared(claim, outcomes, i, error))
+        return false;
+      continue;
+    }
     struct error why;
     error_set(&why, FAILURE_REFUSED, "the row could not be captured: %s", change->problem);
     outcomes_decide(outcomes, i, OUTCOME_REFUSED, &why);

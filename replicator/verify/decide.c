@@ -190,6 +190,8 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
                        const struct found *found, struct error *error) {
   int row = (found->equal ? found->row : found->different) - 1;
   const char *here = result_text(source, row, COLUMN_STATE);
+  if (here == NULL && plan->shared_with != NULL)
+    return true; /* it may be the other table's */
   const char *names[MOST_COLUMNS];
   struct difference difference = {
       .kind = found->there == NULL ? DIFFERENCE_MISSING
@@ -266,7 +268,7 @@ static int find_hash(const PGresult *reply, const char *hash) {
   return row;
 }
 
-static void decide_copies(struct decider *decider, struct lookup *lookup) {
+static void decide_copies(struct decider *decider, const struct plan *plan, struct lookup *lookup) {
   const PGresult *source = lookup->here;
   const PGresult *target = lookup->there;
   for (size_t i = 0; i < lookup->count; i++) {
@@ -276,7 +278,7 @@ static void decide_copies(struct decider *decider, struct lookup *lookup) {
       continue;
     int64_t here = result_bigint(source, row, COLUMN_STATE);
     int64_t there = other < 0 ? 0 : result_bigint(target, other, COLUMN_STATE);
-    if (here == there)
+    if (here == there || (here < there && plan->shared_with != NULL))
       continue;
     lookup->changed[i] = result_bool(source, row, COLUMN_CHANGED);
     if (lookup->changed[i])
@@ -318,7 +320,7 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
             pair_ask(decider->pair, &here, 1, error);
   struct lookup lookup = {.count = count, .here = here.reply, .there = there.reply};
   if (ok && plan->keyless)
-    decide_copies(decider, &lookup);
+    decide_copies(decider, plan, &lookup);
   else if (ok)
     ok = decide_rows(decider, plan, &lookup, error);
   ok = ok && keep_changed(&decider->suspects, &lookup, error);

@@ -101,6 +101,10 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
   bool ok = false;
   plan->keyless = result_bool(source, 0, SOURCE_KEYLESS);
   plan->capture = result_int(source, 0, SOURCE_CAPTURE);
+  const char *shared_with = result_text(source, 0, SOURCE_SHARED_WITH);
+  plan->shared_with = shared_with != NULL ? strdup(shared_with) : NULL;
+  if (shared_with != NULL && plan->shared_with == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
   if (!resolve(pair, into_table, &name, error))
     goto done;
   if (PQntuples(name) == 0) {
@@ -159,6 +163,7 @@ bool plan_make(struct plan *plan, struct pair *pair, const struct subject *subje
 
 void plan_release(struct plan *plan) {
   free(plan->missing);
+  free(plan->shared_with);
   PQclear(plan->columns);
   PQclear(plan->statements[SIDE_SOURCE]);
   PQclear(plan->statements[SIDE_TARGET]);

@@ -27,7 +27,9 @@ struct plan {
   bool in_ranges;             /* rows can be read in order of the key on both sides */
   int64_t blocks[SIDE_COUNT]; /* how many blocks to read otherwise */
   char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
-  PGresult *columns;          /* names of those that are compared, a row each */
+  char
+      *shared_with; /* another table whose rows are in the same place, so that none there is one too many; NULL: none */
+  PGresult *columns; /* names of those that are compared, a row each */
   PGresult *statements[SIDE_COUNT];
   PGresult *safe; /* those for the source that no value makes fail; NULL: none does */
 };

@@ -6,6 +6,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/text.h"
+#include "postgres/number.h"
 #include "terminal/escape.h"
 #include "terminal/progress.h"
 
@@ -50,8 +51,9 @@ static void say_progress(struct report *report) {
           report->estimate > 0 ? estimate : "");
 }
 
-void report_table_begin(struct report *report, const char *table, const char *missing) {
+void report_table_begin(struct report *report, const char *table, const char *missing, const char *shared_with) {
   report->table = table;
+  report->is_shared = shared_with != NULL;
   report->began = (double)clock_now() / 1000;
   report->shown = report->rows = report->undecided = report->queued = 0;
   for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
@@ -63,10 +65,16 @@ void report_table_begin(struct report *report, const char *table, const char *mi
       fputs(", \"not_compared\": ", stdout);
       escape_print_json(missing);
     }
+    if (shared_with != NULL) {
+      fputs(", \"shared_with\": ", stdout);
+      escape_print_json(shared_with);
+    }
     fputs(", \"found\": [", stdout);
   } else if (missing != NULL) {
     printf("%s: not compared, since the target lacks it: %s\n", table, missing);
   }
+  if (!report->json && shared_with != NULL)
+    printf("%s: extra rows were not looked for, since the rows of %s are in the same place\n", table, shared_with);
   report->tables++;
   if (report->progress)
     say_progress(report);
@@ -149,8 +157,10 @@ void report_difference(struct report *report, const struct difference *differenc
 
 void report_keyless(struct report *report, int64_t rows) {
   report->all_keyless += rows;
-  if (report->keyless_table[0] == '\0')
-    text_print(report->keyless_table, sizeof report->keyless_table, "%s", report->table);
+  if (report->keyless_table[0] != '\0')
+    return;
+  text_print(report->keyless_table, sizeof report->keyless_table, "%s", report->table);
+  report->keyless_is_shared = report->is_shared;
 }
 
 /* "1,234 missing", behind what parts it from what was printed before. */
@@ -164,10 +174,14 @@ static void print_summary(const struct report *report, int64_t found, double sec
   printf("%s: %s row%s in %.1f s: ", report->table, progress_number(number, report->rows), text_plural(report->rows),
          seconds);
   if (found == 0) {
-    fputs(report->undecided == 0 ? "equal" : "no difference found", stdout);
+    fputs(report->undecided > 0 ? "no difference found"
+          : report->is_shared   ? "none missing or different"
+                                : "equal",
+          stdout);
   } else {
     print_count("", report->found[DIFFERENCE_MISSING], "missing");
-    print_count(", ", report->found[DIFFERENCE_EXTRA], "extra");
+    if (!report->is_shared || report->found[DIFFERENCE_EXTRA] > 0)
+      print_count(", ", report->found[DIFFERENCE_EXTRA], "extra");
     print_count(", ", report->found[DIFFERENCE_DIFFERENT], "different");
   }
   if (found > report->shown && report->shown == report->limit)
@@ -186,12 +200,13 @@ void report_table_end(struct report *report, bool complete) {
     found += report->found[kind];
   report->all_undecided += report->undecided;
   report->all_queued += report->queued;
+  int64_t extra = report->found[DIFFERENCE_EXTRA];
   if (report->json)
-    printf("], \"rows\": %" PRId64 ", \"missing\": %" PRId64 ", \"extra\": %" PRId64 ", \"different\": %" PRId64
+    printf("], \"rows\": %" PRId64 ", \"missing\": %" PRId64 ", \"extra\": %s, \"different\": %" PRId64
            ", \"undecided\": %" PRId64 ", \"queued\": %" PRId64 ", \"seconds\": %.3f, \"complete\": %s}",
-           report->rows, report->found[DIFFERENCE_MISSING], report->found[DIFFERENCE_EXTRA],
-           report->found[DIFFERENCE_DIFFERENT], report->undecided, report->queued, seconds,
-           complete ? "true" : "false");
+           report->rows, report->found[DIFFERENCE_MISSING],
+           report->is_shared && extra == 0 ? "null" : number(extra).text, report->found[DIFFERENCE_DIFFERENT],
+           report->undecided, report->queued, seconds, complete ? "true" : "false");
   else if (complete)
     print_summary(report, found, seconds);
   fflush(stdout);

@@ -28,6 +28,7 @@ struct report {
   int64_t limit; /* differences of each table that are shown */
   /* of the table at hand */
   const char *table;
+  bool is_shared; /* its place, so that rows are not told to be extra */
   double began;
   int64_t shown;
   int64_t found[DIFFERENCE_KIND_COUNT];
@@ -41,6 +42,7 @@ struct report {
   int64_t all_found;
   int64_t all_keyless;     /* of these, rows of tables without a key */
   char keyless_table[256]; /* the first of these tables; "": none */
+  bool keyless_is_shared;
   int64_t all_undecided;
   int64_t all_queued;
 };
@@ -49,8 +51,9 @@ struct report {
 void report_begin(struct report *report, const char *target);
 void report_end(struct report *report, int64_t rows_received, int64_t bytes_received);
 
-/* `table` is borrowed until its end. `missing` names columns that are not compared, NULL for none. */
-void report_table_begin(struct report *report, const char *table, const char *missing);
+/* `table` is borrowed until its end. `missing` names columns that are not compared, `shared_with` another table whose
+ * rows are in the same place; NULL for none. */
+void report_table_begin(struct report *report, const char *table, const char *missing, const char *shared_with);
 /* `rows` more have been compared: says so now and then, with progress. */
 void report_rows(struct report *report, int64_t rows);
 /* `complete`: the comparison was not cut short. */

@@ -79,7 +79,8 @@ int64_t tally_rows(const struct tally *tally) {
   return rows;
 }
 
-bool tally_compare(const struct tally *here, const struct tally *there, struct keys *names, struct error *error) {
+bool tally_compare(const struct tally *here, const struct tally *there, bool extra, struct keys *names,
+                   struct error *error) {
   size_t left = 0;
   size_t right = 0;
   while (left < here->count || right < there->count) {
@@ -88,7 +89,7 @@ bool tally_compare(const struct tally *here, const struct tally *there, struct k
     int order = one == NULL ? 1 : other == NULL ? -1 : strcmp(one->name, other->name);
     const struct tally_entry *first = order <= 0 ? one : other;
     bool same = one != NULL && other != NULL && order == 0 && one->rows == other->rows && one->sum == other->sum;
-    if (!same && first != NULL && !keys_add(names, first->name, error))
+    if (!same && first != NULL && (order <= 0 || extra) && !keys_add(names, first->name, error))
       return false;
     left += order <= 0;
     right += order >= 0;

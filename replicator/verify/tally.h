@@ -33,8 +33,8 @@ MUST_CHECK bool tally_add(struct tally *tally, const PGresult *reply, enum tally
 /* Rows under all names. */
 int64_t tally_rows(const struct tally *tally);
 
-/* Adds the names that do not have the same in both. */
-MUST_CHECK bool tally_compare(const struct tally *here, const struct tally *there, struct keys *names,
+/* Adds the names that do not have the same in both; not those that only `there` has, unless `extra` is true. */
+MUST_CHECK bool tally_compare(const struct tally *here, const struct tally *there, bool extra, struct keys *names,
                               struct error *error);
 
 #endif

@@ -145,8 +145,9 @@ static bool tally_both(struct verify *verify, const struct inquiry *inquiry, str
   struct tally tallies[SIDE_COUNT];
   for (int side = 0; side < SIDE_COUNT; side++)
     tally_init(&tallies[side]);
-  bool ok = (inquiry->range != NULL ? tally_range : tally_blocks)(verify, inquiry, tallies, error) &&
-            tally_compare(&tallies[SIDE_SOURCE], &tallies[SIDE_TARGET], names, error);
+  bool ok =
+      (inquiry->range != NULL ? tally_range : tally_blocks)(verify, inquiry, tallies, error) &&
+      tally_compare(&tallies[SIDE_SOURCE], &tallies[SIDE_TARGET], inquiry->plan->shared_with == NULL, names, error);
   *rows = tally_rows(&tallies[SIDE_SOURCE]);
   for (int side = 0; side < SIDE_COUNT; side++)
     tally_release(&tallies[side]);
@@ -314,7 +315,7 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
   struct subject subject = {.target = settings->target, .oid = oid, .relation = name};
   bool ok = plan_make(&plan, &verify->pair, &subject, &verify->recipe, error) && estimate(verify, oid, error);
   if (ok) {
-    report_table_begin(&verify->report, name, plan.missing);
+    report_table_begin(&verify->report, name, plan.missing, plan.shared_with);
     ok = plan.nothing     ? true
          : plan.in_ranges ? compare_ranges(verify, &plan, error)
                           : narrow(verify, &plan, NULL, &verify->report.rows, error);
@@ -404,8 +405,9 @@ static bool tell(const struct verify *verify, struct error *error) {
       struct shell_word table_word;
       struct shell_word word;
       return error_hint(
-          error, "rows without a key cannot be queued again: empty %s there, then run: rowrelay backfill %s --to %s",
-          report->keyless_table, shell_quote(&table_word, report->keyless_table), shell_quote(&word, name));
+          error, "rows without a key cannot be queued again: %s %s there, then run: rowrelay backfill %s --to %s",
+          report->keyless_is_shared ? "delete the rows of" : "empty", report->keyless_table,
+          shell_quote(&table_word, report->keyless_table), shell_quote(&word, name));
     }
     if (verify->options->repair)
       return error_hint(error, "none could be queued again: rows without a unique key cannot be identified, and a "

@@ -10,7 +10,8 @@ const field = (id, label, attributes) => element('span', { class: 'field' }, ele
 const outcomeOf = (table) => (table.error ? `not compared: ${table.error}`
   : !table.complete ? 'not finished'
     : [['missing', table.missing], ['extra', table.extra], ['different', table.different], ['undecided', table.undecided],
-      ['queued again', table.queued]].filter(([, rows]) => rows).map(([what, rows]) => `${number(rows)} ${what}`).join(', ') || 'equal');
+      ['queued again', table.queued]].filter(([, rows]) => rows).map(([what, rows]) => `${number(rows)} ${what}`).join(', ') ||
+      (table.shared_with ? 'none missing or different' : 'equal'));
 
 const SHOWN = 30; // differences of each kind
 

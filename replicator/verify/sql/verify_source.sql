@@ -1,7 +1,8 @@
 -- What is needed to compare a captured table: one JSON document for verify_target.sql; its name in the target; whether
--- it has no key; the capture; and a statement that tells whether the source has no row for it.
+-- it has no key; the capture; a statement that tells whether the source has no row for it; and another table whose rows
+-- are in the same place, null for none.
 --   $1 oid of the table  $2 target
--- Gives source: document, into_table, keyless, capture, search_path, is_empty
+-- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with
 with capture as (
   select c.*, r.into_table, r.target, r.create_table, rowrelay.live_key(c) as live_key,
          case when c.row_filter is not null then coalesce(
@@ -108,5 +109,6 @@ select json_build_object(
        c.id as capture,
        null as search_path,
        format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
-              coalesce(c.condition, 'true')) as is_empty
+              coalesce(c.condition, 'true')) as is_empty,
+       rowrelay.shares_place(c.id, c.target) as shared_with
   from capture c;
