@@ -1,8 +1,9 @@
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
 --             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
---             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
---             hash partition, columns that are not captured), each row is captured as deleted. Rows that the
---             transaction does not see cannot be; that they may have been there is listed as a problem. It runs twice:
+--             the change has the condition of its rows; if there is none that means the same at the target (an
+--             inheritance child, columns that are not captured, and see rowrelay.partition_condition()), each row is
+--             captured as deleted. Rows that the transaction does not see cannot be; that they may have been there is
+--             listed as a problem. It runs twice:
 --             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
 --             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
 --             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
@@ -62,11 +63,7 @@ begin
               and not exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
                                where i.inhparent = tg_relid and c.relkind = 'r');
   if not is_whole and capture.only_columns is null and capture.exclude_columns = '{}' and capture.mask = '{}' then
-    condition := pg_get_partition_constraintdef(tg_relid);
-    -- it needs the oid of the parent, which means nothing elsewhere
-    if position('satisfies_hash_partition' in condition) > 0 then
-      condition := null;
-    end if;
+    condition := rowrelay.partition_condition(tg_relid);
   end if;
   if is_whole or condition is not null then
     if not is_before or is_alone then

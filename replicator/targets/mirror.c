@@ -298,10 +298,17 @@ static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connectio
   if (!pgconn_run(connection, &QUERY_mirror_delete_where, VALUES(change->route->into_table, change->new_row), &reply,
                   error))
     return false;
+  bool is_known = PQntuples(reply) > 0;
   free(mirror->delete_where);
-  mirror->delete_where = strdup(PQgetvalue(reply, 0, 0));
+  mirror->delete_where = is_known ? strdup(PQgetvalue(reply, 0, 0)) : NULL;
   PQclear(reply);
-  return mirror->delete_where != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+  if (is_known)
+    return mirror->delete_where != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+  error_set(error, FAILURE_REFUSED,
+            "a partition of %s was truncated, and table %s in the target does not know which rows it held, because a "
+            "nondeterministic collation takes different texts for equal there",
+            change->route->relation, change->route->into_table);
+  return error_hint(error, "delete these rows there, and skip the change");
 }
 
 static bool prepare_change(struct mirror *mirror, const struct preparation *preparation, size_t index,

@@ -120,6 +120,129 @@ Test(capture_partitions, truncating_one_partition_leaves_the_others) {
   fixture_end(&f);
 }
 
+/*
+ * The mirror stands for a server that sorts otherwise: "Banana" comes between lower-case texts there, the lower case of
+ * "I" is another letter, and an enum's labels are in another order. The source alone decides which rows are gone.
+ */
+Test(capture_partitions, truncating_one_takes_the_same_rows_where_the_target_sorts_otherwise) {
+  static const char *const TABLES[] = {"o", "m", "e", "f"};
+  static const char *const KEYS[] = {"'apple', 'Banana', 'cherry', 'pear'", "'apple', 'Banana', 'cherry', 'pear'",
+                                     "'sad', 'ok', 'glad'", "'i', 'I', 'k'"};
+  struct fixture f;
+  mirrored_begin(&f, "parts_sorted",
+                 "create table o (k text, v int, primary key (k, v)) partition by range (k);"
+                 "create table o_1 partition of o for values from ('a') to ('n');"
+                 "create table o_x partition of o default;"
+                 /* a level of texts above */
+                 "create table m (k text, v int, primary key (k, v)) partition by range (k);"
+                 "create table m_0 partition of m for values from ('a') to ('n') partition by list (v);"
+                 "create table m_1 partition of m_0 for values in (1);"
+                 "create table m_x partition of m default;"
+                 "create type mood as enum ('sad', 'ok', 'glad');"
+                 "create table e (k mood, v int, primary key (k, v)) partition by range (k);"
+                 "create table e_1 partition of e for values from ('sad') to ('glad');"
+                 "create table e_x partition of e default;"
+                 "create table f (k text, v int) partition by list (lower(k));"
+                 "create table f_1 partition of f for values in ('i');"
+                 "create table f_x partition of f default");
+  sql(f.at_target,
+      "create collation other (provider = icu, locale = 'en-US');"
+      "create collation turkish (provider = icu, locale = 'tr');"
+      "create type mood as enum ('glad', 'sad', 'ok');"
+      "create table o (k text collate other, v int, primary key (k, v)); create table m (like o including all);"
+      "create table e (k mood, v int, primary key (k, v)); create table f (k text collate turkish, v int)");
+  for (int i = 0; i < 4; i++) {
+    mirrored_capture(&f, TABLES[i]);
+    sql(f.at_source, "insert into %s select k, 1 from unnest(array[%s]::%s[]) as k", TABLES[i], KEYS[i],
+        strcmp(TABLES[i], "e") == 0 ? "mood" : "text");
+  }
+  mirrored_deliver(&f);
+  for (int i = 0; i < 4; i++)
+    sql(f.at_source, "truncate %s_1; insert into %s values ('%s', 1)", TABLES[i], TABLES[i],
+        strcmp(TABLES[i], "e") == 0 ? "ok" : "i");
+  mirrored_deliver(&f);
+  for (int i = 0; i < 4; i++)
+    same_rows(&f, TABLES[i], TABLES[i], "k::text collate \"C\"");
+  for (int i = 0; i < 4; i++)
+    sql(f.at_source, "truncate %s_x", TABLES[i]);
+  mirrored_deliver(&f);
+  for (int i = 0; i < 4; i++)
+    same_rows(&f, TABLES[i], TABLES[i], "k::text collate \"C\"");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, one_whose_condition_means_the_same_anywhere_is_truncated_by_one_change) {
+  static const struct {
+    const char *columns, *by, *first;
+    bool by_one;
+  } CASES[] = {
+      {"a int, b timestamptz", "range (a, b)", "from (1, '2024-01-01 00:00+00') to (7, 'infinity')", true},
+      {"a numeric, b uuid", "range (a, b)", "from (0.1, minvalue) to ('NaN', minvalue)", true},
+      {"a text, b varchar(9)", "list (b)", "in ('a', 'it''s', E'\\\\', null)", true},
+      {"a text collate \"C\", b int", "list (a)", "in ('a')", true},
+      {"a text, b int", "range (b, a)", "from (0, 'a') to (7, 'b')", false},
+      {"a text, b int", "range (a text_pattern_ops)", "from ('a') to ('b')", false},
+      {"a text collate \"en-US-x-icu\", b int", "list (a)", "in ('a')", false},
+      {"a text collate folded, b int", "list (a)", "in ('a')", false},
+      {"a char(3), b int", "list (a)", "in ('a')", false},
+      {"a jsonb, b int", "range (a)", "from ('\"a\"') to ('\"n\"')", false},
+      {"a text[], b int", "range (a)", "from ('{a}') to ('{n}')", false},
+      {"a mood, b int", "list (a)", "in ('a')", false},
+      {"a int, b int", "range (b, abs(a))", "from (0, 0) to (7, 7)", false},
+      {"a int, b int", "range (a upwards)", "from (0) to (7)", false},
+      {"a int, b int", "hash (a)", "with (modulus 1, remainder 0)", false},
+  };
+  static const size_t COUNT = sizeof CASES / sizeof *CASES;
+  struct fixture f;
+  mirrored_begin(&f, "parts_portable",
+                 "create type mood as enum ('a'); create collation folded (provider = icu, locale = "
+                 "'und-u-ks-level2', deterministic = false);"
+                 "create operator class upwards for type int using btree as operator 1 <, operator 2 <=, operator 3 =,"
+                 "operator 4 >=, operator 5 >, function 1 btint4cmp(int, int)");
+  for (size_t i = 0; i < COUNT; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "t_%zu", i);
+    sql(f.at_source, "create table %s (%s) partition by %s; create table %s_0 partition of %s for values %s", name,
+        CASES[i].columns, CASES[i].by, name, name, CASES[i].first);
+    if (strncmp(CASES[i].by, "hash", 4) != 0)
+      sql(f.at_source, "create table %s_x partition of %s default", name, name);
+    rowrelay_ok(&f, "capture", name, "--to", "w", NULL);
+    sql(f.at_source, "truncate %s_0", name);
+    cr_expect(ask_number(f.at_source,
+                         "select count(*) from rowrelay.truncation t join rowrelay.capture c on c.id = "
+                         "t.capture where c.relation = '%s'::regclass",
+                         name) == CASES[i].by_one,
+              "%s, by %s", CASES[i].columns, CASES[i].by);
+    if (strncmp(CASES[i].by, "hash", 4) == 0)
+      continue;
+    sql(f.at_source, "truncate %s_x", name);
+    cr_expect(ask_number(f.at_source,
+                         "select count(*) from rowrelay.truncation t join rowrelay.capture c on c.id = "
+                         "t.capture where c.relation = '%s'::regclass",
+                         name) == 2 * CASES[i].by_one,
+              "%s, by %s: default", CASES[i].columns, CASES[i].by);
+  }
+  fixture_end(&f);
+}
+
+/* It is refused: rather than rows that the source still has, none are deleted. */
+Test(capture_partitions, one_of_texts_that_the_mirror_takes_for_equal_is_not_truncated_there) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_folded",
+                 "create table t (id int, k text) partition by list (k); create table t_1 partition of t for values in "
+                 "('a'); create table t_x partition of t default");
+  sql(f.at_target, "create collation folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+                   "create table t (id int, k text collate folded)");
+  mirrored_capture(&f, "t");
+  sql(f.at_source, "insert into t values (1, 'a'), (2, 'A')");
+  mirrored_deliver(&f);
+  sql(f.at_source, "truncate t_1");
+  cr_assert(wait_process(fixture_run(&f, "--until-empty", NULL), 60) == 0);
+  cr_assert(strstr(ask(f.at_source, "select message from rowrelay.errors"), "nondeterministic collation") != NULL);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(k, ' ' order by id) from t"), "a A");
+  fixture_end(&f);
+}
+
 /* A condition on a column that is left out means nothing in the target. */
 Test(capture_partitions, a_partition_is_truncated_where_its_key_is_left_out_or_filtered) {
   struct fixture f;

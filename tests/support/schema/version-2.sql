@@ -9653,11 +9653,40 @@ exception when others then -- the setting is not what was noted
   perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
 end
 $$;
+-- Purpose:    returns the condition that the rows of a partition meet, if it means the same on every server: it is
+--             evaluated at targets. Texts are sorted by the database's collation, which may be another one there (and
+--             jsonb too); an enum's labels may be in another order; an expression may call functions that sort texts,
+--             or that users wrote; a target may lack a type, an operator class or a collation; blanks at the end of
+--             char(n) are kept by a column of type text. What hash partitions hold depends on the oid of their parent.
+--             So the columns of the key are of types that are known to be harmless; texts are only compared for
+--             equality.
+-- Result:     null: it might mean something else there, or there is none
+create or replace function rowrelay.partition_condition(relation regclass) returns text
+language sql stable as $$
+  select pg_get_partition_constraintdef(relation)
+   where not exists (
+     -- the key of each level above, because the condition has those of all levels
+     select from pg_partition_ancestors(relation) as a(relid)
+       join pg_partitioned_table p on p.partrelid = a.relid
+      cross join unnest(p.partattrs::smallint[], p.partclass::oid[], p.partcollation::oid[])
+              as k(number, operators, sorting)
+       left join pg_attribute t on t.attrelid = a.relid and t.attnum = k.number -- of an expression there is none
+       left join pg_collation s on s.oid = k.sorting
+      where a.relid <> relation
+        and (p.partstrat in ('l', 'r')
+             and k.operators < 16384 -- they come with PostgreSQL
+             and (t.atttypid = any ('{bool,int2,int4,int8,numeric,float4,float8,oid,uuid,bytea,date,time,timestamp,
+                                      timestamptz,inet,cidr,macaddr}'::regtype[])
+                  or p.partstrat = 'l' and t.atttypid = any ('{text,varchar}'::regtype[])
+                     and s.collnamespace = 'pg_catalog'::regnamespace
+                     and s.collname in ('default', 'C', 'POSIX'))) is not true)
+$$;
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
 --             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
---             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
---             hash partition, columns that are not captured), each row is captured as deleted. Rows that the
---             transaction does not see cannot be; that they may have been there is listed as a problem. It runs twice:
+--             the change has the condition of its rows; if there is none that means the same at the target (an
+--             inheritance child, columns that are not captured, and see rowrelay.partition_condition()), each row is
+--             captured as deleted. Rows that the transaction does not see cannot be; that they may have been there is
+--             listed as a problem. It runs twice:
 --             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
 --             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
 --             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
@@ -9717,11 +9746,7 @@ begin
               and not exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
                                where i.inhparent = tg_relid and c.relkind = 'r');
   if not is_whole and capture.only_columns is null and capture.exclude_columns = '{}' and capture.mask = '{}' then
-    condition := pg_get_partition_constraintdef(tg_relid);
-    -- it needs the oid of the parent, which means nothing elsewhere
-    if position('satisfies_hash_partition' in condition) > 0 then
-      condition := null;
-    end if;
+    condition := rowrelay.partition_condition(tg_relid);
   end if;
   if is_whole or condition is not null then
     if not is_before or is_alone then
