@@ -1,9 +1,27 @@
 /* rowrelay errors: lists changes that a target refused. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "cli/call.h"
 #include "cli/command.h"
+#include "postgres/result.h"
 #include "queries.h"
 
-static bool print(struct source *source, const struct options *given, struct error *error) {
+/* Says that there are more than have been listed. */
+static bool tell_more(struct source *source, struct values filter, int64_t limit, struct error *error) {
+  PGresult *result = NULL;
+  if (!call_run(source, &QUERY_cmd_errors_count, filter, &result, error))
+    return false;
+  int64_t more = result_bigint(result, 0, 0) - limit;
+  PQclear(result);
+  fflush(stdout);
+  if (more > 0)
+    fprintf(stderr, "rowrelay: %" PRId64 " more %s refused, which --limit can show\n", more,
+            more == 1 ? "change is" : "changes are");
+  return true;
+}
+
+static bool print(struct source *source, const struct options *given, int64_t limit, struct error *error) {
   const char *target = option_text(given, "target");
   const char *table = option_text(given, "table");
   PGresult *named = NULL;
@@ -14,7 +32,7 @@ static bool print(struct source *source, const struct options *given, struct err
   const struct values values = VALUES(target, option_text(given, "limit"), tables);
   bool ok = (option_given(given, "json") ? call_print_value(source, &QUERY_cmd_errors_json, values, error)
                                          : call_print_table(source, &QUERY_cmd_errors, values, error)) &&
-            call_tell_hidden(source, tables, NULL, error);
+            tell_more(source, VALUES(target, tables), limit, error) && call_tell_hidden(source, tables, NULL, error);
   PQclear(named);
   return ok;
 }
@@ -25,7 +43,7 @@ static bool run(const struct options *given, struct error *error) {
   if (!option_integer(given, "limit", (struct bounds){1, INT32_MAX}, &limit, error) ||
       !call_open(&source, given, error))
     return false;
-  bool ok = print(source, given, error);
+  bool ok = print(source, given, limit, error);
   source_close(source);
   return ok;
 }

@@ -143,6 +143,7 @@ function openPage() {
 // Asks who has this token, or whom a proxy has named.
 async function signIn(token) {
   setToken(token);
+  say(''); // what was said of another token
   let who = { name: null, by_proxy: false, rights: [] };
   try {
     who = await ask('who');

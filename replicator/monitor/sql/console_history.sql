@@ -1,7 +1,8 @@
 -- Changes, newest first, for the console. They are chosen first, because reading what became of a change takes longest.
 --   $1 oid of the table; null: all  $2 words that an image contains; null: any
 --   $3 only before this change; null: from the newest
---   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any)
+--   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any; but of
+--   operations only those that people know)
 with range as materialized (
   select r.first_id, r.last_id, r.days from rowrelay.search_range($4::timestamptz, $5::timestamptz) as r
 ), chosen as materialized (
@@ -15,7 +16,7 @@ with range as materialized (
      and ($5 is null or x.captured_at <= $5 and x.change_id <= (select r.last_id from range r))
      and ($4 is null and $5 is null or x.day = any (array(select unnest(r.days) from range r)))
      and ($6::text is null or x.actor = $6 or x.db_user = $6)
-     and ($7::text is null or x.op = $7)
+     and (x.op = $7::text or $7 is null and x.op in ('insert', 'update', 'delete', 'truncate', 'snapshot'))
    order by x.change_id desc limit 50
 )
 select coalesce(json_agg(h order by h.id desc), '[]')

@@ -15,4 +15,5 @@ select coalesce(json_agg(h order by h.id desc), '[]')
                (select jsonb_object_agg(d.key, d.value -> 'actor')
                   from jsonb_each(x.deliveries) as d where d.value ? 'actor') as settled_by
           from rowrelay.history_at(array(select c.change_id from chosen c order by c.change_id),
-                                   array(select c.day from chosen c order by c.change_id)) as x) as h;
+                                   array(select c.day from chosen c order by c.change_id)) as x
+         where x.op in ('insert', 'update', 'delete', 'truncate', 'snapshot')) as h;

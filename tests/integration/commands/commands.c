@@ -464,6 +464,24 @@ Test(commands, json_has_the_members_and_types_that_programs_rely_on) {
   end();
 }
 
+Test(commands, errors_says_how_many_it_does_not_list) {
+  const char *out;
+  const char *errors;
+  begin("commands_errors");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "retries=0");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
+  sql(f.at_target, "alter table item add check (id > 0)");
+  sql(f.at_source, "insert into item values (-1), (-2), (-3)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "3", NULL), 0);
+  cr_expect_str_eq(errors, "");
+  cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "2", "--table", "item", NULL), 0);
+  cr_expect_str_eq(errors, "rowrelay: 1 more change is refused, which --limit can show\n");
+  cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "1", "--target", "w", "--json", NULL), 0);
+  cr_expect_str_eq(errors, "rowrelay: 2 more changes are refused, which --limit can show\n");
+  end();
+}
+
 Test(commands, log_shows_what_happened_to_a_table_or_a_row) {
   begin("commands_log");
   sql(f.at_source, "create table line (a int, b text, primary key (a, b))");

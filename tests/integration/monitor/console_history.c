@@ -70,6 +70,29 @@ Test(console, what_was_redacted_is_said_to_be_so) {
   end();
 }
 
+/* Such as that a document is to be read again: keys rather than a row. */
+Test(console, history_shows_what_people_do_and_not_what_rowrelay_asks_of_itself) {
+  begin("console_own", false);
+  sql(f.at_source, "insert into item values (1, 'one')");
+  wait_until_empty(&f, 10);
+  sql(f.at_source,
+      "select rowrelay.add_document('card', 'w', key => 'id', query => 'select id, name from item where id = any ($1)',"
+      " sources => '{item:id}', create_table => true); select rowrelay.rebuild('card', '{1}')");
+  wait_until(f.at_source, "t", 20, "select exists (select from rowrelay.history where op = 'refresh')");
+  wait_until_empty(&f, 10);
+  cr_assert_str_eq(ask(f.at_source, "select op from rowrelay.history order by change_id desc limit 1"), "refresh");
+  char of_transaction[64];
+  snprintf(of_transaction, sizeof of_transaction, "/api/history?transaction=%s",
+           ask(f.at_source, "select txid from rowrelay.history where op = 'refresh' limit 1"));
+  const char *const paths[] = {"/api/history", "/api/history?op=refresh", of_transaction};
+  for (size_t i = 0; i < 3; i++)
+    cr_expect_eq(visit(port, "GET", paths[i], NULL, NULL).status, 200, "%s", paths[i]);
+  const char *body = visit(port, "GET", paths[0], NULL, NULL).body;
+  cr_expect_not_null(strstr(body, "\"insert\""), "%s", body);
+  cr_expect_null(strstr(body, "\"refresh\""), "%s", body);
+  end();
+}
+
 static struct visit history(const char *parameters) {
   char path[256];
   snprintf(path, sizeof path, "/api/history?%s", parameters);

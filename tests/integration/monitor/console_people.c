@@ -161,6 +161,9 @@ Test(console_people, the_page_knows_who_acts_and_offers_what_they_may) {
   browser_do("fill Token=open ben");
   browser_do("key Enter");
   browser_do("see Sign out");
+  double since = seconds_now();
+  browser_do("gone that is not a token of this console");
+  cr_assert(seconds_now() - since < 4, "what was said of another token stays until its time is over");
   browser_do("see ben");
   browser_do("go #/target/w");
   browser_do("see option retries");
