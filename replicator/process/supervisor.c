@@ -269,7 +269,7 @@ static bool begin_instance(struct supervisor *supervisor, struct error *error) {
 /* Opens this thread's connection. */
 static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
-    return false;
+    return !supervisor->was_connected && source_explain_place(error);
   pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
   if ((supervisor->was_connected || check_targets(supervisor, error)) && begin_instance(supervisor, error) &&
       source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&

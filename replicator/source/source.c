@@ -59,17 +59,21 @@ static struct source *open_with(const char *conninfo, enum session_purpose purpo
   if (pooler_open(&opened->connection, conninfo, purpose, timeout, error))
     return opened;
   atomic_store(&refused_at, clock_now());
-  if (error->hint[0] == '\0')
-    error_hint(error, "option -d, or PGHOST, PGPORT, PGUSER and PGDATABASE say where the source is, as for psql");
 failed:
   free(copy);
   free(opened);
   return NULL;
 }
 
+bool source_explain_place(struct error *error) {
+  if (error->kind == FAILURE_RETRY && error->hint[0] == '\0')
+    error_hint(error, "option -d, or PGHOST, PGPORT, PGUSER and PGDATABASE say where the source is, as for psql");
+  return false;
+}
+
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
   *source = open_with(conninfo, SESSION_COMMAND, POOLER_OPEN_TIMEOUT, error);
-  return *source != NULL;
+  return *source != NULL || source_explain_place(error);
 }
 
 bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {

@@ -13,6 +13,8 @@ struct source;
 
 /* Connects; `conninfo` as for psql, NULL: as the PG* variables tell. On success the caller owns *source. */
 MUST_CHECK bool source_open(struct source **source, const char *conninfo, struct error *error);
+/* Adds to an error of the first connection what says where the source is, as source_open() does. Always false. */
+bool source_explain_place(struct error *error);
 /* The same, and gives up after so many milliseconds. */
 MUST_CHECK bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error);
 /*

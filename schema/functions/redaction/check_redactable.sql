@@ -24,7 +24,8 @@ begin
     from rowrelay.queue q left join rowrelay.target t on t.id = rowrelay.lane_target(q.lane) and q.lane >= 0
    where q.change_id = any (change_ids);
   if n > 0 then
-    raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
+    raise exception 'that row has % change% not delivered yet%', n, case when n = 1 then '' else 's' end,
+      coalesce(' to target "' || target || '"', '')
       using errcode = 'object_not_in_prerequisite_state',
         hint = 'Wait until they are delivered. To see the backlog: '
                  || rowrelay.command('rowrelay status', 'select * from rowrelay.status;');

@@ -20,7 +20,7 @@ begin
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found',
             hint = 'To see the ids of transactions: '
-                     || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
+                     || rowrelay.command('rowrelay log', 'select txid, change_id from rowrelay.history;');
   end if;
   if changes is null or cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
     raise exception 'transaction % changed tables that % may not read', txid, current_user

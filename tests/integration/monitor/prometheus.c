@@ -13,6 +13,7 @@
 #include "visitor.h"
 
 #define ALERTS "deploy/prometheus/alerts.yml"
+#define GUIDE "deploy/README.md"
 #define DASHBOARD "deploy/grafana/rowrelay.json"
 
 /* Whatever could be mistaken for a part of the format. */
@@ -116,6 +117,42 @@ Test(prometheus, alerts_and_dashboard_ask_for_metrics_that_are_served_and_the_da
     snprintf(name, sizeof name, "%.*s", (int)name_length(type), type);
     cr_expect(strstr(dashboard, name) != NULL, "%s is served, and not on the dashboard", name);
   }
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* The guide's table has a row for each, and none for what there is not. */
+Test(prometheus, the_guide_lists_what_is_served_and_nothing_else) {
+  if (access(GUIDE, R_OK) != 0)
+    cr_skip("there is no guide");
+  fixture_begin(&f, "prometheus_guide");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  int port;
+  pid_t process = run_and_listen(&port);
+  wait_until_says(process, "target w: ", 10);
+  struct visit answer = visit(port, "GET", "/metrics", NULL, NULL);
+  char *table = strstr(read_file(GUIDE), "\n## Metrics\n");
+  cr_assert_not_null(table);
+  char *end = strstr(table, "\n# Alerts\n");
+  cr_assert_not_null(end);
+  *end = '\0';
+  int served = 0;
+  for (const char *type = answer.body; (type = strstr(type, "\n# TYPE ")) != NULL; served++) {
+    char name[128];
+    type += strlen("\n# TYPE ");
+    snprintf(name, sizeof name, "`%.*s`", (int)name_length(type), type);
+    cr_expect_not_null(strstr(table, name), "%s is served, and not in the guide", name);
+  }
+  int listed = 0;
+  for (const char *word = table; (word = strchr(word, '`')) != NULL; word += name_length(word + 1) + 1) {
+    char name[128];
+    if (strncmp(word, "`rowrelay_", 10) != 0 && strncmp(word, "`process_", 9) != 0)
+      continue;
+    snprintf(name, sizeof name, "\n# TYPE %.*s ", (int)name_length(word + 1), word + 1);
+    cr_expect_not_null(strstr(answer.body, name), "%s is in the guide, and not served", name);
+    listed++;
+  }
+  cr_expect_eq(served, listed);
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }

@@ -186,6 +186,33 @@ static json_t *wait_for_span(const char *name, const char *key, const char *valu
   return NULL;
 }
 
+/* What the latest request of metrics has is in the guide's table, and what that names is in it. */
+static void is_as_the_guide_says(void) {
+  FILE *file = fopen("deploy/README.md", "r");
+  static char guide[256 * 1024];
+  if (file == NULL)
+    return; /* of a program without its sources */
+  guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
+  fclose(file);
+  int last = receiver_count(collector) - 1;
+  while (!is_of(receiver_at(collector, last), "/v1/metrics"))
+    last--;
+  json_t *tree = read_request(receiver_at(collector, last));
+  const json_t *metrics = json_object_get(only(only(tree, "resourceMetrics"), "scopeMetrics"), "metrics");
+  size_t i;
+  json_t *metric;
+  char name[128];
+  json_array_foreach(metrics, i, metric) {
+    snprintf(name, sizeof name, "| `%s` |", text(metric, "name"));
+    cr_expect_not_null(strstr(guide, name), "%s is sent, and not in the guide", name);
+  }
+  size_t listed = 0;
+  for (const char *found = guide; (found = strstr(found, "| `rowrelay.")) != NULL; found++)
+    listed++;
+  cr_expect_eq(listed, json_array_size(metrics));
+  json_decref(tree);
+}
+
 Test(telemetry, a_collector_gets_metrics_and_a_trace_of_each_batch) {
   begin("telemetry");
   rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
@@ -196,6 +223,7 @@ Test(telemetry, a_collector_gets_metrics_and_a_trace_of_each_batch) {
   wait_for_metric("rowrelay.table.changes.delivered", "public.item", 7);
   wait_for_metric("rowrelay.backlog", NULL, 0);
   wait_for_metric("rowrelay.errors", NULL, 0);
+  is_as_the_guide_says();
   json_t *batch = wait_for_span("rowrelay batch", "rowrelay.delivered", "7");
   cr_assert_str_eq(attribute(batch, "rowrelay.target"), "w");
   cr_assert_str_eq(attribute(batch, "rowrelay.table"), "public.item");

@@ -17018,7 +17018,7 @@ begin
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found',
             hint = 'To see the ids of transactions: '
-                     || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
+                     || rowrelay.command('rowrelay log', 'select txid, change_id from rowrelay.history;');
   end if;
   if changes is null or cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
     raise exception 'transaction % changed tables that % may not read', txid, current_user
@@ -17464,7 +17464,8 @@ begin
     from rowrelay.queue q left join rowrelay.target t on t.id = rowrelay.lane_target(q.lane) and q.lane >= 0
    where q.change_id = any (change_ids);
   if n > 0 then
-    raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
+    raise exception 'that row has % change% not delivered yet%', n, case when n = 1 then '' else 's' end,
+      coalesce(' to target "' || target || '"', '')
       using errcode = 'object_not_in_prerequisite_state',
         hint = 'Wait until they are delivered. To see the backlog: '
                  || rowrelay.command('rowrelay status', 'select * from rowrelay.status;');
