@@ -1,8 +1,8 @@
 -- Changes, newest first, for the console. They are chosen first, because reading what became of a change takes longest.
 --   $1 oid of the table; null: all  $2 words that an image contains; null: any
 --   $3 only before this change; null: from the newest
---   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any; but of
---   operations only those that people know)
+--   $4 since  $5 until  $6 who made it  $7 operation ($4 to $7 null: any, but of operations
+--   only those that people know, as in rowrelay log)
 with range as materialized (
   select r.first_id, r.last_id, r.days from rowrelay.search_range($4::timestamptz, $5::timestamptz) as r
 ), chosen as materialized (
