@@ -50,7 +50,9 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
-    {.name = "table", .value = "TABLE", .help = "only changes of this table, which may be dropped"},
+    {.name = "table",
+     .value = "TABLE",
+     .help = "only changes of this table, which may be dropped, and named by its number"},
     {.name = "limit", .letter = 'n', .value = "N", .initial = "100", .help = "show at most the N oldest"},
     {.name = "json", .help = "print JSON for programs, with the rows"},
     OPTION_END,

@@ -98,7 +98,9 @@ static bool skip(const struct options *given, struct error *error) {
 static const struct option RETRY_OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
     {.name = "all", .help = "all changes that were refused"},
-    {.name = "table", .value = "TABLE", .help = "with --all: only changes of this table; it may be dropped"},
+    {.name = "table",
+     .value = "TABLE",
+     .help = "with --all: only changes of this table; it may be dropped, and named by its number"},
     OPTION_END,
 };
 
@@ -120,7 +122,8 @@ static const struct option SKIP_OPTIONS[] = {
     {.name = "all", .help = "all changes that were refused; not those that wait for their table"},
     {.name = "table",
      .value = "TABLE",
-     .help = "with --all: only changes of this table, also those that wait for it; it may be dropped"},
+     .help = "with --all: only changes of this table, also those that wait for it; it may be dropped, and named by its "
+             "number"},
     OPTION_END,
 };
 

@@ -34,6 +34,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
     routes->routes[row] = (struct route){
         .capture = result_int(reply, row, ROUTE_CAPTURE),
         .relation = PQgetvalue(reply, row, ROUTE_RELATION),
+        .number = PQgetvalue(reply, row, ROUTE_NUMBER),
         .into_table = PQgetvalue(reply, row, ROUTE_INTO_TABLE),
         .create_table = result_bool(reply, row, ROUTE_CREATE_TABLE),
         .key_columns = PQgetvalue(reply, row, ROUTE_KEY_COLUMNS),

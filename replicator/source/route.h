@@ -13,6 +13,7 @@
 struct route {
   int capture;
   const char *relation;    /* the table's full name at the source, quoted where it must be */
+  const char *number;      /* its oid, as commands take it: another table may have the name of one that is gone */
   const char *read_from;   /* array of captured tables at the source: itself, or what a document is built from */
   const char *into_table;  /* name at the target */
   bool create_table;       /* create it, and columns that it lacks */

@@ -100,10 +100,9 @@ static bool complain_of_missing_table(const struct route *route, const struct pu
   error_set(error, FAILURE_TABLE,
             "table %s does not exist in the target, and cannot be created since %s was dropped at the source",
             route->into_table, route->relation);
-  struct shell_word table;
   struct shell_word target;
   return error_hint(error, "create it there, or discard its changes: rowrelay skip --all --table %s --target %s",
-                    shell_quote(&table, route->relation), shell_quote(&target, push->target));
+                    route->number, shell_quote(&target, push->target));
 }
 
 static bool complain_of_missing_column(const struct route *route, const PGresult *reply, const struct push *push,

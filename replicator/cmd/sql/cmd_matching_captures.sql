@@ -1,5 +1,5 @@
--- The captured tables matching patterns $1, each once: oid, name, pattern. A dropped table is found by its name. A
--- pattern that matches none has a row without oid.
+-- The captured tables matching patterns $1, each once: oid, name, pattern. A dropped table is found by its name, unless
+-- another one has that now. A pattern that matches none has a row without oid.
 -- Gives pattern: oid, name, pattern
 with named as (
   select p.pattern, m.relation, m.relation::text as name
@@ -11,6 +11,7 @@ with named as (
     from unnest($1::text[]) p (pattern)
     join rowrelay.captures c on c.relation_name in (p.pattern, 'public.' || p.pattern)
    where not exists (select from pg_class r where r.oid = c.relation)
+     and not exists (select from named n where n.pattern = p.pattern)
 )
 select m.relation::oid as oid, m.name, min(p.pattern) as pattern
   from unnest($1::text[]) p (pattern)

@@ -3,10 +3,11 @@
 -- them in the target; then the names of the columns that the table has now, null when it was dropped; of those that it
 -- has and that are left out; and the captured tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
--- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
+-- Gives route: capture, relation, number, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
 --   is_replaced, columns, types, document, source_columns, hidden_columns, read_from, column_types, parts
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
+       c.relation::oid::text as number,
        r.into_table,
        r.create_table,
        to_json(k.names) as key_columns,

@@ -17,7 +17,8 @@ with chosen as materialized (
    where ($1::text is null
           or f.target = (select t.id from rowrelay.target t where t.name = $1 and t.dropped_at is null))
      and f.capture = any ((select rowrelay.readable_captures())::integer[])
-     and ($2::text is null or c.relation = to_regclass($2) or c.relation_name = $2)
+     and ($2::text is null or c.relation::text = $2 or c.relation = to_regclass($2)
+          or to_regclass($2) is null and c.relation_name = $2) -- of one that is gone
      and ($3::text is null or strpos(lower(m.message), lower($3)) > 0)
      and ($4::text is null or f.state = $4)
      and ($5::text is null or m.kind = $5)

@@ -14,7 +14,8 @@ with refused as materialized (
           or f.target = (select t.id from rowrelay.target t where t.name = $1 and t.dropped_at is null))
      and ($2::text is null
           or f.capture = any (array(select c.id from rowrelay.capture c
-                                     where c.relation = to_regclass($2) or c.relation_name = $2)))
+                                     where c.relation::text = $2 or c.relation = to_regclass($2)
+                                        or to_regclass($2) is null and c.relation_name = $2)))
    limit 1000000
 ), found as materialized (
   select t.name as target, c.relation::text as "table", r.state, r.kind, count(*) as count,

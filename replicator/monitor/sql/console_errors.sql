@@ -7,7 +7,7 @@ select coalesce(json_agg(e order by e.id desc), '[]')
           left join rowrelay.hold w on f.state = 'waiting' and w.target = f.target and w.capture = f.capture
          where f.target = (select t.id from rowrelay.target t where t.name = $1::text and t.dropped_at is null)
            and f.capture = any ((select rowrelay.readable_captures())::integer[])
-           and c.relation = to_regclass($2::text)
+           and (c.relation::text = $2::text or c.relation = to_regclass($2))
            and f.state = $3::text
            and case when f.state = 'waiting' then coalesce(w.message, f.message)
                 else coalesce(f.kind, f.message) end = $4::text

@@ -3784,22 +3784,32 @@ begin
 end
 $$;
 -- Purpose:    finds the captures, present and former, of a table that may be gone
--- Parameters: name as views and hints show it
+-- Parameters: name as views and hints show it, or the table's oid, as they show it of one that is gone. A table that
+--             was renamed is not found by its former name where another one has that now; those that are gone are.
 -- Errors:     no table of that name was ever captured
 create or replace function rowrelay.captures_named(name text) returns integer[]
 language plpgsql stable as $$
 declare
-  parts    constant text[] := parse_ident(name);
+  parts    text[];
+  present  oid[]; -- tables of that name
   captures integer[];
 begin
-  captures := array(
-    select c.id from rowrelay.capture c
-     where c.relation = (select r.oid from pg_class r join pg_namespace n on n.oid = r.relnamespace
-                          where r.relname = parts[cardinality(parts)]
-                            and (n.nspname = parts[cardinality(parts) - 1]
-                                 or cardinality(parts) = 1 and c.relation = r.oid) limit 1)
-        or parse_ident(c.relation_name) = parts
-        or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
+  if name ~ '^[0-9]{1,10}$' then
+    captures := array(select c.id from rowrelay.capture c where c.relation::oid::text = name);
+  else
+    parts := parse_ident(name);
+    present := array(
+      select r.oid from pg_class r join pg_namespace n on n.oid = r.relnamespace
+       where r.relname = parts[cardinality(parts)]
+         and (cardinality(parts) = 1 or n.nspname = parts[cardinality(parts) - 1])
+         and exists (select from rowrelay.capture c where c.relation = r.oid));
+    captures := array(
+      select c.id from rowrelay.capture c
+       where c.relation = any (present)
+          or (parse_ident(c.relation_name) = parts
+              or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1])
+             and (present = '{}' or not exists (select from pg_class r where r.oid = c.relation)));
+  end if;
   if cardinality(captures) = 0 then
     raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
       hint = 'To see the table of each change: '
@@ -3811,18 +3821,35 @@ $$;
 -- Purpose:    discards a table's changes that a target refused, as rowrelay.skip() does, and those that wait because
 --             the target cannot take the table: for a table that is gone here, or should not go there. The log keeps
 --             the changes.
--- Parameters: relation: name of the table, which may be gone; target (null: all)
+-- Parameters: relation: name of the table, which may be gone, or its oid; target (null: all)
 -- Result:     number of discarded changes
--- Errors:     no such target; no table of that name was ever captured
+-- Errors:     no such target; no table of that name was ever captured; changes of several tables that have or had that
+--             name are refused: what waits of a new table is not meant where a dropped one is
 create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  target_id  integer;
   captures   integer[];
+  tables     text[]; -- whose changes are refused
   change_ids bigint[];
   given_up   bigint := 0;
 begin
   perform rowrelay.lock_configuration();
-  captures := rowrelay.captures_named(relation);
+  if target is not null then
+    target_id := rowrelay.target_id(target);
+  end if;
+  captures := array(select c.id from unnest(rowrelay.captures_named(relation)) as c(id)
+                     where exists (select from rowrelay.refusal f
+                                    where f.capture = c.id and (target_id is null or f.target = target_id)));
+  tables := array(select distinct format('%s is %s', c.relation::oid,
+                                         coalesce(rowrelay.full_name(c.relation), c.relation_name || ', dropped'))
+                    from rowrelay.capture c where c.id = any (captures) order by 1);
+  if cardinality(tables) > 1 then
+    raise exception 'changes of % tables with the name "%" are refused', cardinality(tables), relation
+      using errcode = 'invalid_parameter_value', detail = array_to_string(tables, '; '),
+        hint = 'Name one of them by its number: '
+                 || rowrelay.command('rowrelay skip --all --table NUMBER', 'select rowrelay.skip_table(''NUMBER'');');
+  end if;
   -- by id, so that only changes of this table are discarded
   change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
                       and f.state = 'error');
@@ -3830,8 +3857,7 @@ begin
   if cardinality(change_ids) > 0 then
     given_up := rowrelay.skip(target, change_ids);
   end if;
-  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end,
-                                          captures, null);
+  return given_up + rowrelay.skip_waiting(target_id, captures, null);
 end
 $$;
 -- Purpose:    returns the tables whose changes wait for held ones of others: of what had their place at the target
