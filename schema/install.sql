@@ -39,8 +39,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lane_position.sql
 \ir functions/queue/waiting_lane.sql
 \ir functions/target/add_lanes.sql
-\ir functions/target/try_lock_configuration.sql
-\ir functions/target/lock_configuration.sql
 \ir functions/queue/lanes_of.sql
 \ir functions/queue/lock_lanes.sql
 \ir functions/queue/lock_target.sql
@@ -48,6 +46,14 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/last_change_id.sql
 \ir functions/history/system_identifier.sql
 \ir functions/history/database_oids.sql
+\ir ../triggers/numbered_here.sql
+\ir ../triggers/column_names.sql
+\ir ../triggers/numbers_here.sql
+\ir ../triggers/renumbered.sql
+\ir ../triggers/renumber.sql
+\ir ../triggers/check_numbered.sql
+\ir functions/target/try_lock_configuration.sql
+\ir functions/target/lock_configuration.sql
 \ir functions/target/this_server.sql
 \ir functions/history/timeline.sql
 \ir functions/history/log_mark.sql

@@ -49,6 +49,8 @@ begin
   update rowrelay.capture c
      set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
          relation_name = rowrelay.full_name(capture.relation),
+         numbered_at = rowrelay.numbered_here(capture.relation),
+         column_names = rowrelay.column_names(capture.relation),
          key_names = rowrelay.attribute_names(capture.relation, capture.key_columns),
          lanes_since = coalesce(barrier, c.lanes_since)
    where c.id = capture_id;

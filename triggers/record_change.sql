@@ -25,6 +25,7 @@ begin
     if not found then
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
+    capture := rowrelay.renumbered(capture);
     -- a row may have moved from one document to another
     keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
     key_names := rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture));

@@ -38,6 +38,7 @@ begin
     if not found then
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
+    capture := rowrelay.renumbered(capture);
     -- a row may have moved from one document to another
     has_documents := exists (select from rowrelay.present_sources(capture_id));
     keeps_before := rowrelay.keeps_before(capture) or has_documents;

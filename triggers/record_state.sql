@@ -16,6 +16,7 @@ declare
   shown   text; -- without an inheritance child's own columns
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  capture := rowrelay.renumbered(capture);
   if row_security_active(capture.relation) then
     raise exception 'row-level security hides the row from role %', current_user;
   end if;

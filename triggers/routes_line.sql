@@ -7,6 +7,8 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
     select '-- goes to ' || jsonb_build_object(
+             'numbered_at', (select rowrelay.numbered_here(c.relation) from rowrelay.capture c
+                              where c.id = capture_id),
              'targets', (select coalesce(jsonb_agg(jsonb_build_object('target', t.id, 'lanes', t.lanes)), '[]')
                            from rowrelay.route r join rowrelay.target t on t.id = r.target
                           where r.capture = capture_id and r.until_id is null and t.dropped_at is null),

@@ -10,6 +10,7 @@ declare
   n       bigint;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  capture := rowrelay.renumbered(capture);
   if row_security_active(capture.relation) then
     return null;
   end if;

@@ -23,6 +23,7 @@ declare
 begin
   if attempt <> 2 then
     select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+    capture := rowrelay.renumbered(capture);
     keys := rowrelay.live_key(capture);
   end if;
   if attempt = 1 and cardinality(keys) > 0 and rowrelay.sees_rows(relation) then

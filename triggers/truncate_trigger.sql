@@ -51,6 +51,7 @@ begin
     end if;
     return null;
   end if;
+  capture := rowrelay.renumbered(capture);
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
      or tg_relid <> all (rowrelay.captured_tables(capture)) and rowrelay.sees_trigger(tg_relid)

@@ -179,6 +179,13 @@ begin
 end
 $$;
 
+alter table rowrelay.capture add column numbered_at text, add column column_names text[];
+comment on column rowrelay.capture.numbered_at is
+  'where the numbers of columns are valid: elsewhere, as after a restore, columns are found by their names; see '
+  'rowrelay.renumbered()';
+comment on column rowrelay.capture.column_names is
+  'names of the table''s columns by number, when the trigger function was made';
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';

@@ -20,7 +20,8 @@ select c.relation,
        rowrelay.is_native(c.id) as native,
        c.per,
        case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
-  from rowrelay.capture c
+  from rowrelay.capture k
+ cross join lateral rowrelay.renumbered(k) as c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;

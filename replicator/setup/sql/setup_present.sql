@@ -62,7 +62,8 @@ with options as (
                                when $1::boolean then to_json('default'::text) end),
               (11, 'routes', (select json_object_agg(r.target, r.item order by r.target)
                                 from route_items r where r.capture = c.id))) as v(place, key, value)) as item
-    from rowrelay.capture c
+    from rowrelay.capture s
+    cross join lateral rowrelay.renumbered(s) as c
     cross join lateral rowrelay.image_columns(c) as i
    where c.released_at is null and exists (select from pg_catalog.pg_class k where k.oid = c.relation)
 ), document_items as (

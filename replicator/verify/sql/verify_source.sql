@@ -10,7 +10,8 @@ with capture as (
            (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
              where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert'),
            c.row_filter) end as condition
-    from rowrelay.capture c
+    from rowrelay.capture s
+   cross join lateral rowrelay.renumbered(s) as c
     join rowrelay.route r on r.capture = c.id and r.target = $2::integer and r.until_id is null
    where c.relation = $1::oid and c.released_at is null
 ), attribute as (

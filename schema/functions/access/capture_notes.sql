@@ -25,13 +25,21 @@ begin
                                                       where a.attrelid = c.relation and a.attnum = k.number
                                                         and not a.attisdropped)) then
                        'a key column was dropped: capture the table again'
+                     when 0 = any (c.exclude_columns) then
+                       'the database was restored, and one of these columns may be what was left out or masked under '
+                         'another name, so they are left out: '
+                         || (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+                              where a.attrelid = c.relation and a.attnum = any (c.exclude_columns)
+                                and not a.attisdropped)
+                         || ': capture the table again with --exclude'
                      when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
                           and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
                        'its key is no longer unique: rows with the same key are one row in a target'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
                    end as note
-              from rowrelay.capture c
+              from rowrelay.capture m
+             cross join lateral rowrelay.renumbered(m) as c
               left join pg_class r on r.oid = c.relation
               left join rowrelay.lacking_triggers() as l on l.capture = c.id
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k

@@ -33,6 +33,7 @@ begin
       detail = 'Only a role that may read all of its rows may read its past.',
       hint = 'Ask an administrator: ' || rowrelay.right_to_read(relation);
   end if;
+  perform rowrelay.check_numbered(capture);
   if (at is null) = (seen is null) then
     raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';
   end if;

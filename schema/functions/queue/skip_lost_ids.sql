@@ -40,6 +40,7 @@ begin
   if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
   end if;
+  perform rowrelay.renumber();
 
   clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
   gap := step + (random() * step)::bigint;

@@ -11,6 +11,7 @@ begin
   -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
   -- subtransaction.
   lock table rowrelay.mutex in row exclusive mode;
+  perform rowrelay.renumber();
   return true;
 end
 $$;

@@ -39,8 +39,10 @@ begin
       if not exists (select from pg_class r where r.oid = capture.relation) then
         raise exception 'change % cannot be undone: table % is gone', change.id, capture.relation_name
           using errcode = 'undefined_table';
-      elsif cardinality(rowrelay.live_key(capture)) = 0
-            and (capture.only_columns is not null or capture.exclude_names <> '{}' or capture.mask_names <> '{}') then
+      end if;
+      perform rowrelay.check_numbered(capture);
+      if cardinality(rowrelay.live_key(capture)) = 0
+         and (capture.only_columns is not null or capture.exclude_names <> '{}' or capture.mask_names <> '{}') then
         raise exception 'change % cannot be undone: table % has no key, and not all of its columns are captured',
                         change.id, capture.relation
           using errcode = 'object_not_in_prerequisite_state',

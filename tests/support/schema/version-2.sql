@@ -954,6 +954,13 @@ begin
 end
 $$;
 
+alter table rowrelay.capture add column numbered_at text, add column column_names text[];
+comment on column rowrelay.capture.numbered_at is
+  'where the numbers of columns are valid: elsewhere, as after a restore, columns are found by their names; see '
+  'rowrelay.renumbered()';
+comment on column rowrelay.capture.column_names is
+  'names of the table''s columns by number, when the trigger function was made';
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
@@ -1314,59 +1321,6 @@ language sql as $$
    where t.id = add_lanes.target
   on conflict (lane) do nothing;
 $$;
--- Purpose:    the same as rowrelay.lock_configuration(), if nobody else holds that lock
--- Result:     whether this transaction holds it now
-create or replace function rowrelay.try_lock_configuration() returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-begin
-  -- Not with lock_timeout: that needs a subtransaction, and the row would be free again at its end.
-  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
-  if not found then
-    return false;
-  end if;
-  -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
-  -- subtransaction.
-  lock table rowrelay.mutex in row exclusive mode;
-  return true;
-end
-$$;
--- Purpose:    lets one transaction at a time change what is captured and where it goes. It is locked before everything
---             else: lanes, captures, targets, tables, trigger functions. So two such transactions never wait for each
---             other, whatever they change, in whatever order. Writers, and delivery, never take this lock; what
---             processes do by themselves takes it only if it is free.
--- Errors:     lock_not_available, if the caller has set lock_timeout
-create or replace function rowrelay.lock_configuration() returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  holder text;
-begin
-  for attempt in 1 .. 20 loop
-    if rowrelay.try_lock_configuration() then
-      return;
-    end if;
-    perform pg_sleep(0.05);
-  end loop;
-  select coalesce('process ' || l.pid, format('prepared transaction %L', p.gid)) into holder
-    from pg_locks l
-    left join pg_locks x on l.pid is null and x.pid is null and x.virtualtransaction = l.virtualtransaction
-                        and x.locktype = 'transactionid'
-    left join pg_prepared_xacts p on p.transaction = x.transactionid
-   where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
-     and l.database = (select d.oid from pg_database d where d.datname = current_database())
-   order by p.gid limit 1;
-  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '')
-    using errcode = 'lock_not_available'; -- programs tell it at once
-  begin
-    perform from rowrelay.mutex m where m.name = 'configuration' for update;
-  exception when lock_not_available then
-    raise exception 'another transaction that changes captures or targets did not end within %',
-                    current_setting('lock_timeout')
-      using errcode = 'lock_not_available', detail = coalesce('It is ' || holder || '.', ''),
-            hint = 'Nothing was changed. Try again later.';
-  end;
-  perform rowrelay.try_lock_configuration();
-end
-$$;
 -- Purpose:    returns the lanes of a target
 -- Parameters: target
 -- Result:     their numbers, ascending; the first is the lane of barriers
@@ -1476,6 +1430,190 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select format('%s %s', d.oid, 'rowrelay.change_id'::regclass::oid)
     from pg_database d
    where d.datname = current_database();
+$$;
+-- Purpose:    where the numbers of a table's columns are valid: this server, this database, this table. pg_dump numbers
+--             columns anew, so where a capture was stored elsewhere (rowrelay.capture.numbered_at), its numbers may
+--             mean other columns; see rowrelay.renumbered().
+-- Parameters: relation
+create or replace function rowrelay.numbered_here(relation regclass) returns text
+language plpgsql stable as $$
+begin
+  return concat_ws(' ', rowrelay.system_identifier(), rowrelay.database_oids(), relation::oid);
+end
+$$;
+-- Purpose:    returns the names of a table's columns, so that rowrelay.numbers_here() finds them again
+-- Parameters: relation
+-- Result:     names by number; null for a column that has been dropped
+create or replace function rowrelay.column_names(relation regclass) returns text[]
+language sql stable as $$
+  select array_agg(case when not a.attisdropped then a.attname::text end order by a.attnum)
+    from pg_attribute a where a.attrelid = relation and a.attnum > 0
+$$;
+-- Purpose:    returns the numbers that columns of a captured table have here, if what is given may be those of another
+--             table, of which a dump was made; see rowrelay.renumbered()
+-- Parameters: capture as it is stored; numbers that were stored with it
+-- Result:     numbers in their order; one that no column has (from 2001 on) for a column that is not here; 0 stays.
+--             null for null
+create or replace function rowrelay.numbers_here(capture rowrelay.capture, numbers smallint[]) returns smallint[]
+language plpgsql stable as $$
+begin
+  if capture.numbered_at is null or capture.numbered_at = rowrelay.numbered_here(capture.relation)
+     or numbers is null then
+    return numbers;
+  end if;
+  return array(select case when u.n not between 1 and 2000 then u.n else coalesce(a.attnum, u.n + 2000::smallint) end
+                 from unnest(numbers) with ordinality as u(n, position)
+                 left join pg_attribute a on a.attrelid = capture.relation and a.attname = capture.column_names[u.n]
+                   and a.attnum > 0 and not a.attisdropped
+                order by u.position);
+end
+$$;
+-- Purpose:    returns a capture with the numbers that its columns have here. Captures store numbers, which survive that
+--             a column is renamed; but a dump keeps names, and numbers columns anew if one was dropped before. So in a
+--             restored database columns are found by the names that they had when the trigger function was made.
+--             rowrelay.renumber() stores the result; until then what captures a row asks here.
+--             A column whose name was not known then may be one that was left out, under another name: where any is
+--             left out or masked, it is left out, too, and so is said by rowrelay.capture_notes(). What is not here any
+--             more counts as dropped.
+-- Parameters: capture
+-- Result:     the same capture if its numbers are valid, or its table is gone. 0 among exclude_columns: unknown columns
+--             are left out
+create or replace function rowrelay.renumbered(capture rowrelay.capture) returns rowrelay.capture
+language plpgsql stable as $$
+declare
+  here    constant text := rowrelay.numbered_here(capture.relation);
+  present constant text[] := rowrelay.column_names(capture.relation);
+  was     rowrelay.capture;
+  unknown smallint[];
+begin
+  if capture.numbered_at is null or capture.numbered_at = here or present is null then
+    return capture;
+  end if;
+  if capture.exclude_columns <> '{}' or capture.mask <> '{}' then
+    unknown := array(select a.attnum from pg_attribute a
+                      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                        and array_position(capture.column_names, a.attname::text) is null
+                      order by a.attnum);
+  end if;
+  was := capture;
+  capture.key_columns := rowrelay.numbers_here(was, was.key_columns);
+  capture.lane_columns := rowrelay.numbers_here(was, was.lane_columns);
+  capture.only_columns := rowrelay.numbers_here(was, was.only_columns);
+  capture.exclude_columns := rowrelay.numbers_here(was, was.exclude_columns);
+  capture.mask := (select coalesce(jsonb_object_agg((rowrelay.numbers_here(was, array[m.key::smallint]))[1], m.value),
+                                   '{}')
+                     from jsonb_each(was.mask) as m);
+  if cardinality(unknown) > 0 then
+    capture.exclude_columns := array_remove(capture.exclude_columns, 0::smallint) || unknown || 0::smallint;
+  end if;
+  capture.numbered_at := here;
+  capture.column_names := present;
+  return capture;
+end
+$$;
+-- Purpose:    stores the numbers that columns have here, in a database that was restored from a dump; see
+--             rowrelay.renumbered(). Whoever changes captures does this first, and each process when it connects to
+--             another database than before.
+create or replace function rowrelay.renumber() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  -- once, for thousands of captures
+  here    constant text := concat_ws(' ', rowrelay.system_identifier(), rowrelay.database_oids());
+  was     rowrelay.capture;
+  capture rowrelay.capture;
+begin
+  for was in
+    select c.* from rowrelay.capture c join pg_class r on r.oid = c.relation
+     where c.numbered_at <> here || ' ' || c.relation::oid
+     order by c.id for update of c
+  loop
+    capture := rowrelay.renumbered(was);
+    update rowrelay.capture c
+       set key_columns = capture.key_columns, lane_columns = capture.lane_columns,
+           only_columns = capture.only_columns, exclude_columns = capture.exclude_columns, mask = capture.mask,
+           numbered_at = capture.numbered_at, column_names = capture.column_names
+     where c.id = was.id;
+    -- A column that is not here any more may be one that a document reads: then each update refreshes it.
+    update rowrelay.document_source s
+       set key_column = (rowrelay.numbers_here(was, array[s.key_column]))[1],
+           only_columns = (select case when 2000 >= all (n.numbers) then n.numbers end
+                             from rowrelay.numbers_here(was, s.only_columns) as n(numbers))
+     where s.capture = was.id;
+    update rowrelay.shape s
+       set numbers = rowrelay.numbers_here(was, s.numbers),
+           hidden = rowrelay.numbers_here(was, s.hidden)
+     where s.capture = was.id;
+  end loop;
+end
+$$;
+-- Purpose:    refuses to read the past of a table by numbers of columns that are another table's, where the database was
+--             restored from a dump and nobody has stored others yet; see rowrelay.renumber()
+-- Parameters: capture as it is stored
+-- Errors:     its numbers are not valid here
+create or replace function rowrelay.check_numbered(capture rowrelay.capture) returns void
+language plpgsql stable as $$
+begin
+  if capture.numbered_at <> rowrelay.numbered_here(capture.relation) then
+    raise exception 'the database was restored, and its log does not know the columns of table % yet', capture.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Start a process: rowrelay run; or have the owner of schema rowrelay run: '
+                   'select * from rowrelay.maintain();';
+  end if;
+end
+$$;
+-- Purpose:    the same as rowrelay.lock_configuration(), if nobody else holds that lock
+-- Result:     whether this transaction holds it now
+create or replace function rowrelay.try_lock_configuration() returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  -- Not with lock_timeout: that needs a subtransaction, and the row would be free again at its end.
+  perform from rowrelay.mutex m where m.name = 'configuration' for update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
+  -- subtransaction.
+  lock table rowrelay.mutex in row exclusive mode;
+  perform rowrelay.renumber();
+  return true;
+end
+$$;
+-- Purpose:    lets one transaction at a time change what is captured and where it goes. It is locked before everything
+--             else: lanes, captures, targets, tables, trigger functions. So two such transactions never wait for each
+--             other, whatever they change, in whatever order. Writers, and delivery, never take this lock; what
+--             processes do by themselves takes it only if it is free.
+-- Errors:     lock_not_available, if the caller has set lock_timeout
+create or replace function rowrelay.lock_configuration() returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  holder text;
+begin
+  for attempt in 1 .. 20 loop
+    if rowrelay.try_lock_configuration() then
+      return;
+    end if;
+    perform pg_sleep(0.05);
+  end loop;
+  select coalesce('process ' || l.pid, format('prepared transaction %L', p.gid)) into holder
+    from pg_locks l
+    left join pg_locks x on l.pid is null and x.pid is null and x.virtualtransaction = l.virtualtransaction
+                        and x.locktype = 'transactionid'
+    left join pg_prepared_xacts p on p.transaction = x.transactionid
+   where l.locktype = 'relation' and l.relation = 'rowrelay.mutex'::regclass and l.mode = 'RowExclusiveLock'
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+   order by p.gid limit 1;
+  raise warning 'waiting for another transaction that changes captures or targets%', coalesce(': ' || holder, '')
+    using errcode = 'lock_not_available'; -- programs tell it at once
+  begin
+    perform from rowrelay.mutex m where m.name = 'configuration' for update;
+  exception when lock_not_available then
+    raise exception 'another transaction that changes captures or targets did not end within %',
+                    current_setting('lock_timeout')
+      using errcode = 'lock_not_available', detail = coalesce('It is ' || holder || '.', ''),
+            hint = 'Nothing was changed. Try again later.';
+  end;
+  perform rowrelay.try_lock_configuration();
+end
 $$;
 -- Purpose:    identifies the server, its current run, and this copy of the database
 -- Result:     server: [1] the system identifier; the timeline, which differs after point-in-time recovery and after a
@@ -3389,6 +3527,7 @@ begin
   if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
   end if;
+  perform rowrelay.renumber();
 
   clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
   gap := step + (random() * step)::bigint;
@@ -5919,9 +6058,10 @@ create or replace function rowrelay.document_columns(capture_id integer) returns
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
-    select array(select distinct s.key_column
+    select array(select distinct (rowrelay.numbers_here(c, array[s.key_column]))[1]
                    from rowrelay.document_source s
                    join rowrelay.target t on t.id = s.document
+                   join rowrelay.capture c on c.id = s.capture
                   where s.capture = capture_id and s.key_column is not null and t.dropped_at is null
                   order by 1));
 end
@@ -5935,6 +6075,8 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
     select '-- goes to ' || jsonb_build_object(
+             'numbered_at', (select rowrelay.numbered_here(c.relation) from rowrelay.capture c
+                              where c.id = capture_id),
              'targets', (select coalesce(jsonb_agg(jsonb_build_object('target', t.id, 'lanes', t.lanes)), '[]')
                            from rowrelay.route r join rowrelay.target t on t.id = r.target
                           where r.capture = capture_id and r.until_id is null and t.dropped_at is null),
@@ -5989,15 +6131,26 @@ create or replace function rowrelay.present_sources(capture_id integer)
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 declare
   written constant jsonb := rowrelay.written_routes(capture_id);
+  stored  rowrelay.capture;
 begin
+  select c.* into stored from rowrelay.capture c where c.id = capture_id;
   if written is not null then
     return query
-      select w.* from jsonb_to_recordset(written -> 'sources')
-        as w(document integer, lanes integer, "position" integer, key_column smallint, key_name text);
+      select w.document, w.lanes, w.position,
+             -- in a restored database another column may have the number, see rowrelay.renumbered()
+             case when written ->> 'numbered_at' = rowrelay.numbered_here(stored.relation) then w.key_column
+                  when w.key_column is not null then
+                    coalesce((select a.attnum from pg_attribute a
+                               where a.attrelid = stored.relation and a.attname = w.key_name and a.attnum > 0
+                                 and not a.attisdropped), 2001::smallint) end,
+             w.key_name
+        from jsonb_to_recordset(written -> 'sources')
+          as w(document integer, lanes integer, "position" integer, key_column smallint, key_name text);
     return;
   end if;
   return query
-    select s.document, t.lanes::integer, s.position::integer, s.key_column, s.key_name::text
+    select s.document, t.lanes::integer, s.position::integer,
+           (rowrelay.numbers_here(stored, array[s.key_column]))[1], s.key_name::text
       from rowrelay.document_source s join rowrelay.target t on t.id = s.document
      where s.capture = capture_id and t.dropped_at is null;
 end
@@ -6843,6 +6996,7 @@ declare
   is_there boolean;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  capture := rowrelay.renumbered(capture);
   if row_security_active(capture.relation) then
     return false;
   end if;
@@ -6867,6 +7021,7 @@ declare
   n       bigint;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  capture := rowrelay.renumbered(capture);
   if row_security_active(capture.relation) then
     return null;
   end if;
@@ -7344,6 +7499,7 @@ begin
     if not found then
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
+    capture := rowrelay.renumbered(capture);
     -- a row may have moved from one document to another
     keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
     key_names := rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture));
@@ -7488,6 +7644,7 @@ begin
     if not found then
       raise exception 'the table was captured by a transaction that this one cannot see yet';
     end if;
+    capture := rowrelay.renumbered(capture);
     -- a row may have moved from one document to another
     has_documents := exists (select from rowrelay.present_sources(capture_id));
     keeps_before := rowrelay.keeps_before(capture) or has_documents;
@@ -7614,6 +7771,7 @@ declare
   shown   text; -- without an inheritance child's own columns
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  capture := rowrelay.renumbered(capture);
   if row_security_active(capture.relation) then
     raise exception 'row-level security hides the row from role %', current_user;
   end if;
@@ -8624,6 +8782,7 @@ declare
 begin
   if attempt <> 2 then
     select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+    capture := rowrelay.renumbered(capture);
     keys := rowrelay.live_key(capture);
   end if;
   if attempt = 1 and cardinality(keys) > 0 and rowrelay.sees_rows(relation) then
@@ -9492,6 +9651,8 @@ begin
   update rowrelay.capture c
      set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
          relation_name = rowrelay.full_name(capture.relation),
+         numbered_at = rowrelay.numbered_here(capture.relation),
+         column_names = rowrelay.column_names(capture.relation),
          key_names = rowrelay.attribute_names(capture.relation, capture.key_columns),
          lanes_since = coalesce(barrier, c.lanes_since)
    where c.id = capture_id;
@@ -9760,6 +9921,7 @@ begin
     end if;
     return null;
   end if;
+  capture := rowrelay.renumbered(capture);
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
      or tg_relid <> all (rowrelay.captured_tables(capture)) and rowrelay.sees_trigger(tg_relid)
@@ -15021,6 +15183,7 @@ begin
       detail = 'Only a role that may read all of its rows may read its past.',
       hint = 'Ask an administrator: ' || rowrelay.right_to_read(relation);
   end if;
+  perform rowrelay.check_numbered(capture);
   if (at is null) = (seen is null) then
     raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';
   end if;
@@ -16336,8 +16499,10 @@ begin
       if not exists (select from pg_class r where r.oid = capture.relation) then
         raise exception 'change % cannot be undone: table % is gone', change.id, capture.relation_name
           using errcode = 'undefined_table';
-      elsif cardinality(rowrelay.live_key(capture)) = 0
-            and (capture.only_columns is not null or capture.exclude_names <> '{}' or capture.mask_names <> '{}') then
+      end if;
+      perform rowrelay.check_numbered(capture);
+      if cardinality(rowrelay.live_key(capture)) = 0
+         and (capture.only_columns is not null or capture.exclude_names <> '{}' or capture.mask_names <> '{}') then
         raise exception 'change % cannot be undone: table % has no key, and not all of its columns are captured',
                         change.id, capture.relation
           using errcode = 'object_not_in_prerequisite_state',
@@ -17941,13 +18106,21 @@ begin
                                                       where a.attrelid = c.relation and a.attnum = k.number
                                                         and not a.attisdropped)) then
                        'a key column was dropped: capture the table again'
+                     when 0 = any (c.exclude_columns) then
+                       'the database was restored, and one of these columns may be what was left out or masked under '
+                         'another name, so they are left out: '
+                         || (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+                              where a.attrelid = c.relation and a.attnum = any (c.exclude_columns)
+                                and not a.attisdropped)
+                         || ': capture the table again with --exclude'
                      when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
                           and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
                        'its key is no longer unique: rows with the same key are one row in a target'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
                    end as note
-              from rowrelay.capture c
+              from rowrelay.capture m
+             cross join lateral rowrelay.renumbered(m) as c
               left join pg_class r on r.oid = c.relation
               left join rowrelay.lacking_triggers() as l on l.capture = c.id
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k
@@ -17979,7 +18152,8 @@ select c.relation,
        rowrelay.is_native(c.id) as native,
        c.per,
        case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
-  from rowrelay.capture c
+  from rowrelay.capture k
+ cross join lateral rowrelay.renumbered(k) as c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;
