@@ -1,5 +1,5 @@
 -- Refused changes, for people, the oldest first: of target $1 (null: all), at most $2,
--- and of tables $3 (oids; null: all). A table that was dropped is shown with its oid: another one may have its name now.
+-- and of tables $3 (oids; null: all). A dropped table is shown with its oid: another one may have its name now.
 select e.change_id, e.target,
        case when rowrelay.full_name(e.relation) is not null then e.relation::text
             when e.relation = 0 then e.relation_name -- a document

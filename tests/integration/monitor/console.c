@@ -497,6 +497,31 @@ Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_lat
   end();
 }
 
+/* What was refused of a dropped table is not what is refused of the one that has its name now. */
+Test(console, a_filter_by_a_table_reaches_no_other_one_that_had_its_name) {
+  static const char *const SKIP = "{\"action\": \"skip\", \"filter\": {\"table\": \"%s\", \"until\": \"2030-01-01\"}}";
+  static const char *const HEADERS = "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN;
+  char body[128];
+  begin("console_name", true);
+  refuse_one(1);
+  sql(f.at_source, "create schema s; create table s.again (id int primary key)");
+  rowrelay_ok(&f, "capture", "s.again", "--to", "w", NULL);
+  sql(f.at_source, "drop table s.again; create table s.again (id int primary key)");
+  rowrelay_ok(&f, "capture", "s.again", "--to", "w", NULL);
+  sql(f.at_source,
+      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message, "
+      "row_hash) select r.target, r.change_id + c.id, r.lane, r.day, r.bytes, c.id, r.key, 'error', 1, r.message, "
+      "r.row_hash from rowrelay.refusal r, rowrelay.capture c where c.relation_name = 's.again'");
+  snprintf(body, sizeof body, SKIP, "s.again");
+  cr_expect_str_eq(visit(port, "POST", "/api/actions", HEADERS, body).body, "{\"count\":\"1\",\"next\":null}");
+  const char *dropped = ask(f.at_source, "select relation::oid from rowrelay.errors where relation_name = 's.again'");
+  cr_expect_str_neq(dropped, ask(f.at_source, "select 's.again'::regclass::oid"));
+  snprintf(body, sizeof body, SKIP, dropped);
+  cr_expect_str_eq(visit(port, "POST", "/api/actions", HEADERS, body).body, "{\"count\":\"1\",\"next\":null}");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "1");
+  end();
+}
+
 Test(console, a_group_is_read_by_pages) {
   begin("console_group_pages", false);
   refuse_one(1);
