@@ -25,8 +25,30 @@ static void add_ok(struct findings *findings, const struct settings *settings, c
   finding_add(findings, &finding);
 }
 
+/* A foreign key of a mirror may take away what was delivered. */
+static bool tell_cascades(struct findings *findings, struct pgconn *connection, const struct settings *settings,
+                          const char *mirrors, struct error *error) {
+  char what[128];
+  PGresult *found = NULL;
+  const struct query query = QUERY_ONCE(QUERY_mirror_cascades);
+  if (!pgconn_run(connection, &query, VALUES(mirrors), &found, error))
+    return false;
+  text_print(what, sizeof what, "target %s", settings->name);
+  for (int row = 0; row < PQntuples(found); row++) {
+    const struct finding finding = {.level = "warn",
+                                    .what = what,
+                                    .tables = result_text(found, row, CASCADES_TABLES),
+                                    .meaning = result_text(found, row, CASCADES_MEANING),
+                                    .command = result_text(found, row, CASCADES_COMMAND)};
+    finding_add(findings, &finding);
+  }
+  PQclear(found);
+  return true;
+}
+
+/* `mirrors`: names of the tables that are kept like their sources there, JSON array. */
 static bool reach_server(struct findings *findings, const struct settings *settings, const char *url,
-                         struct error *error) {
+                         const char *mirrors, struct error *error) {
   struct pgconn *connection = NULL;
   if (!pooler_open(&connection, url, SESSION_TARGET, TIMEOUT, error))
     return false;
@@ -35,6 +57,7 @@ static bool reach_server(struct findings *findings, const struct settings *setti
   bool ok = time_gap(connection, &gap, error);
   if (ok)
     finding_ask(findings, connection, &QUERY_doctor_target, VALUES(settings->name, number(gap).text), settings->name);
+  ok = ok && tell_cascades(findings, connection, settings, mirrors, error);
   pgconn_close(connection);
   return ok;
 }
@@ -105,7 +128,7 @@ static bool reach_file(struct findings *findings, const struct settings *setting
 }
 
 static bool reach(struct findings *findings, const struct settings *settings, struct source *source,
-                  struct error *error) {
+                  const char *mirrors, struct error *error) {
   const struct target_kind *kind = NULL;
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
@@ -116,7 +139,7 @@ static bool reach(struct findings *findings, const struct settings *settings, st
   else if (strncmp(url.data, "postgres", 8) == 0 && strchr(url.data, ':')[1] == '\0')
     add_ok(findings, settings, "it is the source itself");
   else if (strncmp(url.data, "postgres", 8) == 0)
-    ok = reach_server(findings, settings, url.data, error);
+    ok = reach_server(findings, settings, url.data, mirrors, error);
   else if (strcmp(kind->name, "stdout") == 0)
     add_ok(findings, settings, "it is standard output of \"rowrelay run\"");
   else if (kind->test_sends_nothing)
@@ -129,16 +152,19 @@ static bool reach(struct findings *findings, const struct settings *settings, st
   return ok;
 }
 
-/* `note`: why processes cannot deliver there; NULL: they can. It is told of once: where it fails from here, too, by
- * that. */
-static void reach_one(struct findings *findings, struct source *source, const char *name, const char *note) {
+/* What is known of a target at the source, from a row of doctor_targets.sql. Why processes cannot deliver there is told
+ * of once: where it fails from here, too, by that. */
+static void reach_one(struct findings *findings, struct source *source, const PGresult *rows, int row) {
+  const char *name = result_text(rows, row, DOCTOR_TARGET_NAME);
+  const char *note = result_text(rows, row, DOCTOR_TARGET_NOTE);
+  const char *mirrors = result_text(rows, row, DOCTOR_TARGET_MIRRORS);
   struct settings *settings = NULL;
   struct error error;
   char what[128];
   const struct finding failing = {.level = "warn", .what = what, .meaning = note, .command = "rowrelay status"};
   text_print(what, sizeof what, "target %s", name);
   error_clear(&error);
-  if (settings_load(&settings, source, name, &error) && reach(findings, settings, source, &error)) {
+  if (settings_load(&settings, source, name, &error) && reach(findings, settings, source, mirrors, &error)) {
     if (note != NULL)
       finding_add(findings, &failing);
   } else {
@@ -163,6 +189,6 @@ void reach_all(struct findings *findings, struct source *source) {
   if (!source_run(source, &query, NO_VALUES, &rows, &error))
     finding_add_error(findings, "targets", &error);
   for (int row = 0; rows != NULL && row < PQntuples(rows); row++)
-    reach_one(findings, source, result_text(rows, row, DOCTOR_TARGET_NAME), result_text(rows, row, DOCTOR_TARGET_NOTE));
+    reach_one(findings, source, rows, row);
   PQclear(rows);
 }

@@ -9,6 +9,7 @@
 #include "common/shell.h"
 #include "postgres/result.h"
 #include "queries.h"
+#include "targets/cascade.h"
 #include "targets/likeness.h"
 #include "targets/row_order.h"
 
@@ -197,6 +198,13 @@ static struct shape *find_shape(const struct mirror *mirror, const struct change
   return NULL;
 }
 
+static bool is_known(const struct mirror *mirror, int capture) {
+  for (size_t i = 0; i < mirror->count; i++)
+    if (mirror->shapes[i]->capture == capture)
+      return true;
+  return false;
+}
+
 static size_t count_names(const char *names) {
   size_t count = 0;
   for (const char *c = names; *c != '\0'; c++) {
@@ -269,6 +277,8 @@ static bool add_shape(struct mirror *mirror, const struct preparation *preparati
     complain(route, reply, push, error);
     goto done;
   }
+  if (!is_known(mirror, route->capture) && !cascade_tell(connection, push->target, route, error))
+    goto done;
   struct shape **grown = realloc(mirror->shapes, (mirror->count + 1) * sizeof *grown);
   if (grown != NULL)
     mirror->shapes = grown;
@@ -297,11 +307,11 @@ static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connectio
   if (!pgconn_run(connection, &QUERY_mirror_delete_where, VALUES(change->route->into_table, change->new_row), &reply,
                   error))
     return false;
-  bool is_known = PQntuples(reply) > 0;
+  bool found = PQntuples(reply) > 0;
   free(mirror->delete_where);
-  mirror->delete_where = is_known ? strdup(PQgetvalue(reply, 0, 0)) : NULL;
+  mirror->delete_where = found ? strdup(PQgetvalue(reply, 0, 0)) : NULL;
   PQclear(reply);
-  if (is_known)
+  if (found)
     return mirror->delete_where != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   error_set(error, FAILURE_REFUSED,
             "a partition of %s was truncated, and table %s in the target does not know which rows it held, because a "
