@@ -122,6 +122,28 @@ static bool capture_table(struct source *source, struct wanted *wanted, const ch
   return ok;
 }
 
+/* A chain of mirrors delivers nothing further by default, which looks as if nothing changed. */
+static bool tell_of_chain(struct source *source, const PGresult *tables, struct error *error) {
+  PGresult *found = NULL;
+  struct buffer oids;
+  buffer_init(&oids, LIST_LIMIT);
+  buffer_add_string(&oids, "{");
+  for (int row = 0; row < PQntuples(tables); row++)
+    buffer_add_format(&oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
+  buffer_add_string(&oids, "}");
+  bool ok = buffer_ok(&oids, "the list of tables", error) &&
+            call_run(source, &QUERY_cmd_chained, VALUES(oids.data), &found, error);
+  if (ok && result_int(found, 0, CHAINED_TABLES) > 0) {
+    fflush(stdout); /* which says what has been done */
+    fputs("rowrelay: rowrelay delivers into this database, too; what it writes is not captured without "
+          "--capture-origin\n",
+          stderr);
+  }
+  PQclear(found);
+  buffer_release(&oids);
+  return ok;
+}
+
 static bool capture_tables(struct source *source, struct wanted *wanted, struct error *error) {
   const struct options *given = wanted->given;
   PGresult *tables = NULL;
@@ -139,6 +161,7 @@ static bool capture_tables(struct source *source, struct wanted *wanted, struct 
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
                        error);
+  ok = ok && (option_given(given, "dry-run") || tell_of_chain(source, tables, error));
   if (ok)
     uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);
   uncopied_release(&uncopied);

@@ -12,6 +12,15 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      where c.note is not null and (not $2::bool or c.relation = any ($1::oid[]))
      group by c.note
     union all
+    select 1, 'ok', 'chain', json_agg(c.relation_name order by c.relation_name),
+           'rowrelay delivers into this database, too; what it writes, to these tables or by their triggers, is not '
+           'captured', 'rowrelay capture TABLE --capture-origin, where that is to go on to other targets'
+      from rowrelay.captures c
+     where not c.capture_origin and (not $2::bool or c.relation = any ($1::oid[]))
+       and exists (select from pg_class f join pg_namespace n on n.oid = f.relnamespace
+                    where n.nspname = 'rowrelay_target' and f.relname = 'fence')
+    having count(*) > 0
+    union all
     select 2, 'warn', 'target ' || t.name, null::json,
            case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '')
                 else 'it is ' || coalesce(t.reason, 'paused') end,

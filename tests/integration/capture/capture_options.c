@@ -235,6 +235,40 @@ Test(capture_options, an_application_says_who_does_it_and_what_not_to_capture) {
 /* ---- loops ---------------------------------------------------------------------------------------------------------
  */
 
+/* A → B → C. Otherwise nothing is delivered, nothing queued, and nothing said. */
+Test(capture_options, where_a_mirror_is_captured_is_told_that_what_arrives_there_is_not) {
+  struct fixture f;
+  mirrored_begin(&f, "options_chain", "create table item (id int primary key); create table own (id int primary key)");
+  const char *output;
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--to", "w", "--create", NULL), 0);
+  cr_expect_null(strstr(errors, "--capture-origin"), "%s", errors);
+  rowrelay(&f, &output, NULL, "doctor", NULL);
+  cr_expect_null(strstr(output, "--capture-origin"), "%s", output);
+  sql(f.at_source, "insert into item values (1)");
+  mirrored_deliver(&f);
+
+  struct fixture next = f;
+  snprintf(next.source, sizeof next.source, "%s", f.target);
+  rowrelay_ok(&next, "init", NULL);
+  cr_assert_eq(rowrelay(&next, NULL, &errors, "capture", "item", "--dry-run", NULL), 0);
+  cr_expect_null(strstr(errors, "--capture-origin"), "%s", errors);
+  cr_assert_eq(rowrelay(&next, NULL, &errors, "capture", "item", NULL), 0);
+  cr_expect_not_null(strstr(errors, "--capture-origin"), "%s", errors);
+  rowrelay(&next, &output, NULL, "doctor", NULL);
+  cr_expect_not_null(strstr(output, "ok    chain: public.item — "), "%s", output);
+  sql(f.at_source, "insert into item values (2)");
+  mirrored_deliver(&f);
+  cr_assert_eq(rowrelay(&next, NULL, &errors, "capture", "item", "--capture-origin", NULL), 0);
+  cr_expect_null(strstr(errors, "--capture-origin"), "%s", errors);
+  rowrelay(&next, &output, NULL, "doctor", NULL);
+  cr_expect_null(strstr(output, "--capture-origin"), "%s", output);
+  sql(f.at_source, "insert into item values (3)");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by change_id) from rowrelay.history"), "3");
+  fixture_end(&f);
+}
+
 Test(capture_options, two_databases_that_mirror_each_other_do_not_loop) {
   struct fixture f;
   mirrored_begin(
