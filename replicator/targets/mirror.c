@@ -198,13 +198,6 @@ static struct shape *find_shape(const struct mirror *mirror, const struct change
   return NULL;
 }
 
-static bool is_known(const struct mirror *mirror, int capture) {
-  for (size_t i = 0; i < mirror->count; i++)
-    if (mirror->shapes[i]->capture == capture)
-      return true;
-  return false;
-}
-
 static size_t count_names(const char *names) {
   size_t count = 0;
   for (const char *c = names; *c != '\0'; c++) {
@@ -277,7 +270,7 @@ static bool add_shape(struct mirror *mirror, const struct preparation *preparati
     complain(route, reply, push, error);
     goto done;
   }
-  if (!is_known(mirror, route->capture) && !cascade_tell(connection, push->target, route, error))
+  if (!cascade_tell(connection, push->target, route, error))
     goto done;
   struct shape **grown = realloc(mirror->shapes, (mirror->count + 1) * sizeof *grown);
   if (grown != NULL)

@@ -3,9 +3,8 @@
 --   $1 names of mirrors, JSON array
 -- Gives cascades: tables, meaning, command
 select json_build_array(m.name) as tables,
-       format('foreign key %I changes its rows by itself (%s): what a delete or update of a row of %s does there, if it '
-              'arrives after newer rows of the mirror, is wrong for these', c.conname, a.actions,
-              c.confrelid::regclass) as meaning,
+       format('foreign key %I changes its rows by itself (%s): it takes newer rows away or alters them if an older '
+              'delete or update of %s arrives after them', c.conname, a.actions, c.confrelid::regclass) as meaning,
        format('there: alter table %s drop constraint %I, add constraint %I %s%s', c.conrelid::regclass, c.conname,
               c.conname,
               regexp_replace(pg_get_constraintdef(c.oid),
