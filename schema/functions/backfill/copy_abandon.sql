@@ -1,6 +1,6 @@
 -- Purpose:    switches a backfill from copying the table as a whole to copying it piece by piece; cancels it if that is
 --             not possible. Changes in the waiting room leave it again.
--- Parameters: number of the backfill, which has copied nothing yet; why, for people
+-- Parameters: number of the backfill, of which nothing counts as copied; why, for people
 create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -23,6 +23,6 @@ begin
          state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled'
            else 'waiting' end,
          finished_at = case when b.state = 'waiting' and b.give_up is not null then clock_timestamp() end
-   where k.id = backfill_id and k.state in ('waiting', 'copying');
+   where k.id = backfill_id and k.state in ('waiting', 'copying', 'joining');
 end
 $$;

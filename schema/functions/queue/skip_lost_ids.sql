@@ -39,6 +39,9 @@ begin
 
   if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
+    -- Its snapshot means nothing here, where transactions have other numbers.
+    perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
+       from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
   end if;
   perform rowrelay.renumber();
 

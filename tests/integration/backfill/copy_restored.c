@@ -1,0 +1,52 @@
+/* A table is being copied when a dump of the source is made, which is restored elsewhere. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mirrored.h"
+
+/* Transactions have smaller numbers there than in the snapshot of the copy: that is put here in the place of it. */
+Test(copy_restored, what_is_written_after_a_restore_does_not_count_as_copied) {
+  struct fixture f;
+  char command[4096];
+  mirrored_begin(&f, "copy_restored",
+                 "create table item (id int primary key, v text);"
+                 "insert into item select n, 'first' from generate_series(1, 100) as n;"
+                 "create function wait_at_gate() returns trigger language plpgsql as "
+                 "'begin perform pg_advisory_xact_lock(4711); return new; end'");
+  needs_pg_dump(f.at_source);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "create trigger gate before update on rowrelay.backfill for each row "
+                   "when (new.state = 'done') execute function wait_at_gate()");
+  PGconn *gate = connect_to(f.source, NULL);
+  sql(gate, "begin; select pg_advisory_xact_lock(4711)");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until(f.at_source, "t", 20, "select exists (select from pg_locks where locktype = 'advisory' and not granted)");
+  cr_assert_str_eq(ask(f.at_source, "select concat(state, snapshot is not null) from rowrelay.backfill"), "joiningt");
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pg_dump '%s' >/tmp/rowrelay-%d.dump", f.source,
+           (int)getpid());
+  cr_assert(system(command) == 0);
+  stop_process(process, SIGKILL);
+  PQfinish(gate);
+  wait_until(f.at_source, "0", 20,
+             "select count(*) from pg_stat_activity where application_name ~ '^rowrelay' and datname = "
+             "current_database()");
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); "
+           "$bin/psql -XAtqc 'drop schema rowrelay cascade; drop table item; drop function wait_at_gate' '%s' "
+           ">/dev/null 2>&1 && $bin/psql -XAtqf /tmp/rowrelay-%d.dump '%s' >/dev/null 2>&1; rm /tmp/rowrelay-%d.dump",
+           f.source, (int)getpid(), f.source, (int)getpid());
+  cr_assert(system(command) == 0);
+  sql(f.at_source, "drop trigger gate on rowrelay.backfill;"
+                   "update rowrelay.backfill set snapshot = '99999999:99999999:' where state = 'joining';"
+                   "update item set v = 'new' where id < 3; delete from item where id = 3");
+  mirrored_deliver(&f);
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from item where v = 'new'"), "2");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(distinct state, '') from rowrelay.backfill"), "done");
+  fixture_end(&f);
+}
