@@ -235,6 +235,10 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
+alter table rowrelay.source add column restored_id bigint not null default 0;
+comment on column rowrelay.source.restored_id is
+  'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.

@@ -55,7 +55,9 @@ begin
     into before, goes_on_after
     from rowrelay.change_id i;
   update rowrelay.source s
-     set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
+     set restored_id = case when substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then before
+                            else s.restored_id end,
+         server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
          log_mark = rowrelay.log_mark();
 end
 $$;

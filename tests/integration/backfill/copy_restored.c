@@ -7,10 +7,26 @@
 
 #include "mirrored.h"
 
+static void dump(struct fixture *f) {
+  char command[1024];
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pg_dump '%s' >/tmp/rowrelay-%d.dump", f->source,
+           (int)getpid());
+  cr_assert(system(command) == 0);
+}
+
+/* Drops table item and everything of rowrelay, and `more`. */
+static void restore(struct fixture *f, const char *more) {
+  char command[2048];
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); $bin/psql -XAtqc 'drop schema rowrelay cascade; drop table item; %s' '%s' "
+           ">/dev/null 2>&1 && $bin/psql -XAtqf /tmp/rowrelay-%d.dump '%s' >/dev/null 2>&1; rm /tmp/rowrelay-%d.dump",
+           more, f->source, (int)getpid(), f->source, (int)getpid());
+  cr_assert(system(command) == 0);
+}
+
 /* Transactions have smaller numbers there than in the snapshot of the copy: that is put here in the place of it. */
 Test(copy_restored, what_is_written_after_a_restore_does_not_count_as_copied) {
   struct fixture f;
-  char command[4096];
   mirrored_begin(&f, "copy_restored",
                  "create table item (id int primary key, v text);"
                  "insert into item select n, 'first' from generate_series(1, 100) as n;"
@@ -26,20 +42,13 @@ Test(copy_restored, what_is_written_after_a_restore_does_not_count_as_copied) {
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until(f.at_source, "t", 20, "select exists (select from pg_locks where locktype = 'advisory' and not granted)");
   cr_assert_str_eq(ask(f.at_source, "select concat(state, snapshot is not null) from rowrelay.backfill"), "joiningt");
-  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pg_dump '%s' >/tmp/rowrelay-%d.dump", f.source,
-           (int)getpid());
-  cr_assert(system(command) == 0);
+  dump(&f);
   stop_process(process, SIGKILL);
   PQfinish(gate);
   wait_until(f.at_source, "0", 20,
              "select count(*) from pg_stat_activity where application_name ~ '^rowrelay' and datname = "
              "current_database()");
-  snprintf(command, sizeof command,
-           "bin=$(tests/support/pg.sh bin); "
-           "$bin/psql -XAtqc 'drop schema rowrelay cascade; drop table item; drop function wait_at_gate' '%s' "
-           ">/dev/null 2>&1 && $bin/psql -XAtqf /tmp/rowrelay-%d.dump '%s' >/dev/null 2>&1; rm /tmp/rowrelay-%d.dump",
-           f.source, (int)getpid(), f.source, (int)getpid());
-  cr_assert(system(command) == 0);
+  restore(&f, "drop function wait_at_gate");
   sql(f.at_source, "drop trigger gate on rowrelay.backfill;"
                    "update rowrelay.backfill set snapshot = '99999999:99999999:' where state = 'joining';"
                    "update item set v = 'new' where id < 3; delete from item where id = 3");
@@ -48,5 +57,29 @@ Test(copy_restored, what_is_written_after_a_restore_does_not_count_as_copied) {
   same_rows(&f, "item", "item", "id");
   cr_expect_str_eq(ask(f.at_target, "select count(*) from item where v = 'new'"), "2");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(distinct state, '') from rowrelay.backfill"), "done");
+  fixture_end(&f);
+}
+
+/* Transactions had larger numbers before than those of the snapshot: they are put here in the place of theirs. */
+Test(copy_restored, what_was_queued_before_a_restore_does_not_come_over_a_later_copy) {
+  struct fixture f;
+  mirrored_begin(&f, "copy_before",
+                 "create table item (id int primary key, v text);"
+                 "insert into item select n, 'first' from generate_series(1, 100) as n");
+  needs_pg_dump(f.at_source);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "update item set v = 'second'");
+  dump(&f);
+  restore(&f, "");
+  sql(f.at_source, "update rowrelay.change set txid = '99999999';"
+                   "update item set v = 'new' where id < 3; delete from item where id = 3;"
+                   "select rowrelay.skip_lost_ids(); select rowrelay.backfill('item', 'w');"
+                   "select rowrelay.copy_switch(id) from rowrelay.backfill;"
+                   "select rowrelay.copy_hold(id, null, 1000000) from rowrelay.backfill");
+  mirrored_deliver(&f);
+  wait_until_empty(&f, 20);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(state, ' ', way), '') from rowrelay.backfill"),
+                   "done copy");
+  same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }

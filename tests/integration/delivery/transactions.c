@@ -390,3 +390,21 @@ Test(transactions, a_transaction_stays_whole_when_a_failed_target_is_tried_again
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }
+
+/* In the cluster that a dump was restored into, transactions begin at small numbers again. */
+Test(transactions, one_from_before_a_restore_and_one_of_its_number_from_after_it_are_two) {
+  struct fixture f;
+  begin(&f, "transactions_restored", "mirror");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=3", NULL);
+  sql(f.at_source, "insert into account values (1, 1), (2, 1)");
+  sql(f.at_source, "update account set n = 2 where id = 1");
+  sql(f.at_source, "update rowrelay.source set restored_id = (select last_value from rowrelay.change_id)");
+  sql(f.at_source, "insert into account values (3, 3)");
+  sql(f.at_source,
+      "update rowrelay.change set txid = (select txid from rowrelay.change where op = 'i' order by id limit 1) "
+      "where id = (select max(id) from rowrelay.change)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "account", "account", "id");
+  cr_assert_str_eq(ask(f.at_target, "select n from account where id = 1"), "2");
+  fixture_end(&f);
+}

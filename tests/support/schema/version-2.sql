@@ -1010,6 +1010,10 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
+alter table rowrelay.source add column restored_id bigint not null default 0;
+comment on column rowrelay.source.restored_id is
+  'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -3526,6 +3530,9 @@ begin
 
   if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
     perform rowrelay.park_restored();
+    -- Its snapshot means nothing here, where transactions have other numbers.
+    perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
+       from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
   end if;
   perform rowrelay.renumber();
 
@@ -3539,7 +3546,9 @@ begin
     into before, goes_on_after
     from rowrelay.change_id i;
   update rowrelay.source s
-     set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
+     set restored_id = case when substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then before
+                            else s.restored_id end,
+         server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
          log_mark = rowrelay.log_mark();
 end
 $$;
@@ -12881,7 +12890,9 @@ begin
 end
 $$;
 -- Purpose:    moves changes of a table that was copied as a whole out of the waiting room, the oldest first: those that
---             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
+--             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. What
+--             was captured before the database was restored from a dump was there when the copy began: no writer of
+--             that time is left after rowrelay.copy_switch(), and its transactions had other numbers. If the
 --             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
 --             a key is in flight, because those are in the waiting room too.
 -- Parameters: number of the backfill; the id above which it continues; how many rows to read; room: the waiting room
@@ -12925,9 +12936,12 @@ begin
                order by u.change_id limit each_lane) as q) as l
    where l.n = each_lane;
   with leaving as materialized (
-    select q.lane, q.change_id, coalesce(pg_visible_in_snapshot(c.txid, b.snapshot), false) as is_copied
-      from generate_series(rowrelay.lane_number(b.target, -1) + room,
-                           rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    select q.lane, q.change_id, b.snapshot is not null
+                                      and (q.change_id <= o.restored_id or pg_visible_in_snapshot(c.txid, b.snapshot))
+                                      as is_copied
+      from rowrelay.source o
+      cross join generate_series(rowrelay.lane_number(b.target, -1) + room,
+                                 rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
          where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
@@ -13027,7 +13041,7 @@ end
 $$;
 -- Purpose:    switches a backfill from copying the table as a whole to copying it piece by piece; cancels it if that is
 --             not possible. Changes in the waiting room leave it again.
--- Parameters: number of the backfill, which has copied nothing yet; why, for people
+-- Parameters: number of the backfill, of which nothing counts as copied; why, for people
 create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -13050,7 +13064,7 @@ begin
          state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled'
            else 'waiting' end,
          finished_at = case when b.state = 'waiting' and b.give_up is not null then clock_timestamp() end
-   where k.id = backfill_id and k.state in ('waiting', 'copying');
+   where k.id = backfill_id and k.state in ('waiting', 'copying', 'joining');
 end
 $$;
 -- Purpose:    orders a copy of the existing rows of a captured table to a target that it is routed to. `rowrelay run`
