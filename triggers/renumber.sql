@@ -1,6 +1,6 @@
 -- Purpose:    stores the numbers that columns have here, in a database that was restored from a dump; see
 --             rowrelay.renumbered(). Whoever changes captures does this first, and each process when it connects to
---             another database than before.
+--             another database than before. Captures of tables that were gone when the dump was made end here.
 create or replace function rowrelay.renumber() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,6 +14,14 @@ begin
      where c.numbered_at <> here || ' ' || c.relation::oid
      order by c.id for update of c
   loop
+    -- A dump has the number of a table that was gone, and here that is another table, which nobody chose.
+    if rowrelay.full_name(was.relation) is distinct from was.relation_name
+       and not exists (select from rowrelay.own_triggers(was))
+       and (was.released_at is null or was.column_names is distinct from rowrelay.column_names(was.relation)) then
+      update rowrelay.capture c set relation = 0, released_at = coalesce(c.released_at, now()) where c.id = was.id;
+      perform rowrelay.end_route(was.id, null);
+      continue;
+    end if;
     capture := rowrelay.renumbered(was);
     update rowrelay.capture c
        set key_columns = capture.key_columns, lane_columns = capture.lane_columns,
