@@ -1,5 +1,5 @@
--- Purpose:    refuses to read the past of a table by numbers of columns that are another table's, where the database was
---             restored from a dump and nobody has stored others yet; see rowrelay.renumber()
+-- Purpose:    refuses to read the past of a table by numbers of columns that are another table's, where the database
+--             was restored from a dump and nobody has stored others yet; see rowrelay.renumber()
 -- Parameters: capture as it is stored
 -- Errors:     its numbers are not valid here
 create or replace function rowrelay.check_numbered(capture rowrelay.capture) returns void
