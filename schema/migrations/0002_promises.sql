@@ -186,6 +186,10 @@ comment on column rowrelay.capture.numbered_at is
 comment on column rowrelay.capture.column_names is
   'names of the table''s columns by number, when the trigger function was made';
 
+alter table rowrelay.backfill add column held_to bigint;
+comment on column rowrelay.backfill.held_to is
+  'the last change id when the table''s changes began to go to the waiting room: a copy has all that is before';
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';

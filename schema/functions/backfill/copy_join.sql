@@ -1,7 +1,5 @@
 -- Purpose:    moves changes of a table that was copied as a whole out of the waiting room, the oldest first: those that
---             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. What
---             was captured before the database was restored from a dump was there when the copy began: no writer of
---             that time is left after rowrelay.copy_switch(), and its transactions had other numbers. If the
+--             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
 --             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
 --             a key is in flight, because those are in the waiting room too.
 -- Parameters: number of the backfill; the id above which it continues; how many rows to read; room: the waiting room
@@ -45,12 +43,13 @@ begin
                order by u.change_id limit each_lane) as q) as l
    where l.n = each_lane;
   with leaving as materialized (
-    select q.lane, q.change_id, b.snapshot is not null
-                                      and (q.change_id <= o.restored_id or pg_visible_in_snapshot(c.txid, b.snapshot))
-                                      as is_copied
-      from rowrelay.source o
-      cross join generate_series(rowrelay.lane_number(b.target, -1) + room,
-                                 rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    -- Transactions that were written elsewhere, before the database was restored, have numbers that no snapshot of
+    -- this server knows.
+    select q.lane, q.change_id,
+           b.snapshot is not null
+             and (coalesce(q.change_id <= b.held_to, false) or pg_visible_in_snapshot(c.txid, b.snapshot)) as is_copied
+      from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                           rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
          where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)

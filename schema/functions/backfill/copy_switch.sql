@@ -14,6 +14,7 @@ declare
   capture    rowrelay.capture;
   flag       text;
   waited_for text[];
+  last_id    bigint;
 begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
@@ -43,6 +44,7 @@ begin
     return;
   end if;
 
+  last_id := rowrelay.last_change_id(); -- nobody writes to the table
   execute format('create or replace function rowrelay.%I() returns integer language sql immutable as %L', flag,
                  format('select %s', first_lane - rowrelay.lane_number(b.target, -1)));
   execute format('comment on function rowrelay.%I() is %L', flag,
@@ -51,7 +53,8 @@ begin
   delete from rowrelay.queue q where q.lane between first_lane and rowrelay.waiting_lane(backfill_id, 1023);
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k
-     set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null
+     set state = 'copying', held_to = last_id, waits_for = null, started_at = clock_timestamp(), note = null,
+         retry_at = null
    where k.id = backfill_id;
 exception when lock_not_available then
   switched := false;

@@ -3,6 +3,7 @@
  * holds for those with the same names, from the first row on.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
