@@ -8,8 +8,8 @@ begin
   if capture.numbered_at <> rowrelay.numbered_here(capture.relation) then
     raise exception 'the database was restored, and its log does not know the columns of table % yet', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Start a process: rowrelay run; or have the owner of schema rowrelay run: '
-                   'select * from rowrelay.maintain();';
+            hint = 'A process that runs stores them: '
+                     || rowrelay.command('rowrelay run', 'select * from rowrelay.maintain();');
   end if;
 end
 $$;

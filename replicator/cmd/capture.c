@@ -135,7 +135,7 @@ static bool tell_of_chain(struct source *source, const PGresult *tables, struct 
             call_run(source, &QUERY_cmd_chained, VALUES(oids.data), &found, error);
   if (ok && result_int(found, 0, CHAINED_TABLES) > 0) {
     fflush(stdout); /* which says what has been done */
-    fputs("rowrelay: rowrelay delivers into this database, too; what it writes is not captured without "
+    fputs("rowrelay: this database is a target, too; what is delivered here is not captured without "
           "--capture-origin\n",
           stderr);
   }

@@ -961,6 +961,10 @@ comment on column rowrelay.capture.numbered_at is
 comment on column rowrelay.capture.column_names is
   'names of the table''s columns by number, when the trigger function was made';
 
+alter table rowrelay.backfill add column held_to bigint;
+comment on column rowrelay.backfill.held_to is
+  'the last change id when the table''s changes began to go to the waiting room: a copy has all that is before';
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
@@ -1568,8 +1572,8 @@ begin
   if capture.numbered_at <> rowrelay.numbered_here(capture.relation) then
     raise exception 'the database was restored, and its log does not know the columns of table % yet', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Start a process: rowrelay run; or have the owner of schema rowrelay run: '
-                   'select * from rowrelay.maintain();';
+            hint = 'A process that runs stores them: '
+                     || rowrelay.command('rowrelay run', 'select * from rowrelay.maintain();');
   end if;
 end
 $$;
@@ -12761,6 +12765,7 @@ declare
   capture    rowrelay.capture;
   flag       text;
   waited_for text[];
+  last_id    bigint;
 begin
   switched := false;
   -- in the same order as everywhere: configuration, capture, target, backfill
@@ -12790,6 +12795,7 @@ begin
     return;
   end if;
 
+  last_id := rowrelay.last_change_id(); -- nobody writes to the table
   execute format('create or replace function rowrelay.%I() returns integer language sql immutable as %L', flag,
                  format('select %s', first_lane - rowrelay.lane_number(b.target, -1)));
   execute format('comment on function rowrelay.%I() is %L', flag,
@@ -12798,7 +12804,8 @@ begin
   delete from rowrelay.queue q where q.lane between first_lane and rowrelay.waiting_lane(backfill_id, 1023);
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k
-     set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null
+     set state = 'copying', held_to = last_id, waits_for = null, started_at = clock_timestamp(), note = null,
+         retry_at = null
    where k.id = backfill_id;
 exception when lock_not_available then
   switched := false;
@@ -12898,9 +12905,7 @@ begin
 end
 $$;
 -- Purpose:    moves changes of a table that was copied as a whole out of the waiting room, the oldest first: those that
---             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. What
---             was captured before the database was restored from a dump was there when the copy began: no writer of
---             that time is left after rowrelay.copy_switch(), and its transactions had other numbers. If the
+--             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
 --             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
 --             a key is in flight, because those are in the waiting room too.
 -- Parameters: number of the backfill; the id above which it continues; how many rows to read; room: the waiting room
@@ -12944,12 +12949,13 @@ begin
                order by u.change_id limit each_lane) as q) as l
    where l.n = each_lane;
   with leaving as materialized (
-    select q.lane, q.change_id, b.snapshot is not null
-                                      and (q.change_id <= o.restored_id or pg_visible_in_snapshot(c.txid, b.snapshot))
-                                      as is_copied
-      from rowrelay.source o
-      cross join generate_series(rowrelay.lane_number(b.target, -1) + room,
-                                 rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    -- Transactions that were written elsewhere, before the database was restored, have numbers that no snapshot of
+    -- this server knows.
+    select q.lane, q.change_id,
+           b.snapshot is not null
+             and (coalesce(q.change_id <= b.held_to, false) or pg_visible_in_snapshot(c.txid, b.snapshot)) as is_copied
+      from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                           rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
          where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
