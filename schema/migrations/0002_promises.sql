@@ -239,6 +239,9 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
+alter table rowrelay.migration add column written_by bigint;
+comment on column rowrelay.migration.written_by is
+  'the transaction that wrote this row, as xmin has it: another one after a restore from a dump; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
@@ -322,8 +325,6 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
-drop function if exists rowrelay.same_table_name(text, text);
-drop function if exists rowrelay.overtaken_up_to(integer, integer);
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
 drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);

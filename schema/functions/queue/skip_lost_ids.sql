@@ -19,6 +19,7 @@ declare
   this   record;
   last   text[];
   before bigint;
+  was_restored boolean;
 begin
   if pg_is_in_recovery() then
     return;
@@ -37,7 +38,8 @@ begin
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
+  was_restored := rowrelay.is_restored();
+  if was_restored then
     perform rowrelay.park_restored();
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
@@ -55,9 +57,11 @@ begin
     into before, goes_on_after
     from rowrelay.change_id i;
   update rowrelay.source s
-     set restored_id = case when substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then before
-                            else s.restored_id end,
+     set restored_id = case when was_restored then before else s.restored_id end,
          server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
          log_mark = rowrelay.log_mark();
+  if was_restored then
+    perform rowrelay.note_origin();
+  end if;
 end
 $$;

@@ -83,3 +83,30 @@ Test(copy_restored, what_was_queued_before_a_restore_does_not_come_over_a_later_
   same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }
+
+/* Two new servers give the same oids to what is restored there, in the same order. */
+Test(copy_restored, a_second_move_to_a_new_server_is_noticed_though_all_oids_are_the_same) {
+  struct fixture f;
+  mirrored_begin(&f, "copy_moved", "create table item (id int primary key)");
+  mirrored_capture(&f, "item");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "f");
+  char mark[64];
+  snprintf(mark, sizeof mark, "%s", ask(f.at_source, "select rowrelay.log_mark()"));
+  /* As pg_upgrade does. */
+  sql(f.at_source, "vacuum full rowrelay.migration");
+  sql(f.at_source, "vacuum freeze rowrelay.migration");
+  sql(f.at_source, "update rowrelay.source set server[1] = '1' || server[1]; select rowrelay.skip_lost_ids()");
+  cr_expect_str_eq(
+      ask(f.at_source, "select concat(restored_id, rowrelay.log_mark() = '%s') from rowrelay.source", mark), "0t");
+  /* As a restore does: another transaction writes all rows. */
+  sql(f.at_source, "update rowrelay.migration set version = version;"
+                   "update rowrelay.source set server[1] = '1' || server[1]");
+  cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "t");
+  cr_expect_str_neq(ask(f.at_source, "select rowrelay.log_mark()"), mark);
+  sql(f.at_source, "select rowrelay.skip_lost_ids()");
+  cr_expect_str_eq(
+      ask(f.at_source, "select concat(restored_id > 0, rowrelay.log_mark() = '%s') from rowrelay.source", mark), "tf");
+  cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "f");
+  fixture_end(&f);
+}
