@@ -46,6 +46,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/last_change_id.sql
 \ir functions/history/system_identifier.sql
 \ir functions/history/database_oids.sql
+\ir functions/history/is_restored.sql
+\ir functions/history/note_origin.sql
 \ir ../triggers/numbered_here.sql
 \ir ../triggers/column_names.sql
 \ir ../triggers/numbers_here.sql
@@ -126,7 +128,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/access/captures_named.sql
 \ir functions/queue/skip_table.sql
 \ir functions/queue/barred_by_holds.sql
-\ir functions/queue/waits_for_earlier.sql
 \ir functions/queue/release_held.sql
 \ir functions/queue/writers.sql
 \ir functions/maintenance/close_days.sql

@@ -7,7 +7,12 @@ select exists (
    cross join lateral (select from rowrelay.queue q
                         where q.lane = l.lane and q.change_id > l.floor order by q.change_id limit 1) as q)
     or exists (select from rowrelay.hold h
+                left join rowrelay.barred_by_holds(rowrelay.lane_target(($1::integer[])[1])) as b
+                  on b.capture = h.capture
                 where h.target = rowrelay.lane_target(($1::integer[])[1])
                   and (h.released > 0
-                       or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min')
-                  and not (h.released <= 0 and rowrelay.waits_for_earlier(h)));
+                       or (h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min'
+                           -- it waits for what had its place before
+                           and not coalesce(b.up_to < (select min(f.change_id) from rowrelay.refusal f
+                                                        where f.target = h.target and f.capture = h.capture
+                                                          and f.state = 'waiting'), false))));

@@ -10,6 +10,7 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
   set jit = off as $$
 declare
   held     rowrelay.hold;
+  barred   jsonb; -- {capture: its changes with larger ids wait for those of others}
   first_id bigint;
   last_id  bigint;
   up_to    bigint;
@@ -24,6 +25,7 @@ begin
     return 0;
   end if;
   perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, in the same order everywhere
+  barred := (select jsonb_object_agg(b.capture, b.up_to) from rowrelay.barred_by_holds(target_id) as b);
   for held in
     select h.* from rowrelay.hold h
      where h.target = target_id
@@ -32,17 +34,17 @@ begin
   loop
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    continue when rowrelay.waits_for_earlier(held);
-    -- up to where others may come in between
     select min(f.change_id) into first_id
       from rowrelay.refusal f
      where f.target = target_id and f.capture = held.capture and f.state = 'waiting';
-    select least((select b.up_to from rowrelay.barred_by_holds(target_id) b where b.capture = held.capture),
+    -- up to where others may come in between
+    select least((barred ->> held.capture::text)::bigint,
                  (select min(e.id)
                     from rowrelay.route r
                     cross join lateral unnest(r.former_ends || r.until_id) as e(id)
                    where r.capture = held.capture and r.target = target_id and e.id >= first_id),
                  9223372036854775807) into up_to;
+    continue when up_to < first_id; -- what had its place before goes first, whatever time that is due at
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f

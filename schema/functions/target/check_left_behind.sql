@@ -15,10 +15,11 @@ begin
     select t.id, t.name, r.capture, o.oid::regclass as relation, c.relation_name,
            case when c.released_at is null and o.oid is not null then rowrelay.captured_tables(c) end as tables
       from rowrelay.target t
-      join rowrelay.route r on r.target = t.id and r.place = check_left_behind.place and r.until_id is not null
+      join rowrelay.route r on r.target = t.id and r.place = check_left_behind.place
       join rowrelay.capture c on c.id = r.capture
       left join pg_class o on o.oid = c.relation
      where t.id <> target.id and t.url = target.url and t.dropped_at is null
+       and (r.until_id is not null or o.oid is null) -- a dropped table has left it, too
        and t.options ->> 'mode' is distinct from 'append'
        and not exists (select from rowrelay.document d where d.target = t.id)
      order by t.id, r.capture

@@ -37,7 +37,11 @@ begin
   end if;
   if check_target_change.url is not null then
     known.url := check_target_change.url;
-    perform rowrelay.check_into(c, known, r.into_table, true)
+    -- tables that share a place here may go on to do so
+    perform rowrelay.check_into(c, known, r.into_table,
+                                exists (select from rowrelay.route o
+                                         where o.target = r.target and o.place = r.place and o.until_id is null
+                                           and o.capture <> r.capture))
        from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
       where r.target = known.id and r.until_id is null;
   end if;

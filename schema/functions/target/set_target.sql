@@ -36,6 +36,11 @@ begin
          lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
+  if set_target.url is not null or set_target.options ? 'mode' then
+    perform rowrelay.check_left_behind(t, r.place)
+       from rowrelay.target t join rowrelay.route r on r.target = t.id and r.until_id is null
+      where t.id = target_id;
+  end if;
   -- A copy that is under way goes to the former URL: it begins again.
   if set_target.url is not null then
     update rowrelay.backfill b set snapshot = null where b.target = target_id and b.state = 'copying';

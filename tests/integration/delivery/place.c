@@ -207,6 +207,7 @@ Test(place, another_target_of_the_same_database_has_to_wait_for_what_the_first_o
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1, 'old'), (2, 'bad')");
   rowrelay_ok(&f, "target", "add", "w2", f.target_url, "--option", "lanes=1", NULL);
+  rowrelay_ok(&f, "target", "add", "w3", f.target_url, NULL);
   rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
   for (int i = 0; i < 2; i++) {
     cr_assert_eq(rowrelay(&f, NULL, &errors, "route", "item", "w2", NULL), 2, "%s", i == 0 ? "queued" : "refused");
@@ -218,7 +219,25 @@ Test(place, another_target_of_the_same_database_has_to_wait_for_what_the_first_o
   sql(f.at_source, "update item set v = 'new'");
   deliver(&f);
   cr_expect_str_eq(mirrored(&f), "1new 2new");
-  end(&f);
+  /* The same of a table that was dropped. */
+  sql(f.at_source, "update item set v = 'old'; drop table item; create table item (id int primary key, v text)");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "route", "item", "w3", NULL), 2);
+  cr_assert_not_null(strstr(errors, "target \"w2\" still has changes of table public.item for the same place"));
+  /* Or that gets the other one's URL. */
+  rowrelay_ok(&f, "target", "set", "w3", "--url", "postgresql:///elsewhere", NULL);
+  rowrelay_ok(&f, "route", "item", "w3", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "w3", "--url", f.target_url, NULL), 2);
+  cr_assert_not_null(strstr(errors, "target \"w2\" still has changes of table public.item for the same place"));
+  rowrelay_ok(&f, "target", "drop", "w2", NULL);
+  rowrelay_ok(&f, "target", "set", "w3", "--url", f.target_url, NULL);
+  rowrelay_ok(&f, "target", "add", "w4", "postgresql:///elsewhere", NULL);
+  sql(f.at_source, "create table next_item (id int primary key)");
+  rowrelay_ok(&f, "capture", "next_item", NULL);
+  rowrelay_ok(&f, "route", "next_item", "w4", "--into", "item", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "w4", "--url", f.target_url, NULL), 2);
+  cr_assert_not_null(strstr(errors, "already go into table"));
+  fixture_end(&f);
 }
 
 /* A push waits for a lock there, while its table goes elsewhere and another one, with other lanes, takes its place. */
@@ -233,7 +252,8 @@ static void in_flight(const char *name, const char *elsewhere) {
   sql(reader, "begin; select from item where id = 2 for update");
   fixture_run(&f, "--workers", "2", NULL);
   sql(f.at_source, "update item set v = 'old'");
-  wait_until(f.at_target, "1", 10, "select count(*) from pg_stat_activity where wait_event_type = 'Lock'");
+  wait_until(f.at_target, "1", 10,
+             "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()");
   sql(f.at_source, "alter table item rename to old_item; create table item as table old_item;"
                    "alter table item add primary key (id)");
   PGconn *mover = connect_to(f.source, NULL);

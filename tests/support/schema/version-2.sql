@@ -1014,6 +1014,9 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
+alter table rowrelay.migration add column written_by bigint;
+comment on column rowrelay.migration.written_by is
+  'the transaction that wrote this row, as xmin has it: another one after a restore from a dump; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
@@ -1097,8 +1100,6 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
-drop function if exists rowrelay.same_table_name(text, text);
-drop function if exists rowrelay.overtaken_up_to(integer, integer);
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
 drop function if exists rowrelay.row_condition(rowrelay.capture, jsonb, text, boolean);
@@ -1439,6 +1440,25 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from pg_database d
    where d.datname = current_database();
 $$;
+-- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last. Its
+--             transactions may have other numbers then. A restore in a new server may get the same oids as the database
+--             that was dumped, which was restored in a new server itself; but a row that knows which transaction wrote
+--             it has been written by another one. (pg_upgrade, standbys and backups keep both.)
+create or replace function rowrelay.is_restored() returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from rowrelay.source s
+                  where substring(s.server[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids())
+      or exists (select from rowrelay.migration m where m.written_by <> m.xmin::text::bigint);
+$$;
+-- Purpose:    lets a row know which transaction wrote it, for rowrelay.is_restored()
+create or replace function rowrelay.note_origin() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  update rowrelay.migration m set written_by = 0 where m.version = 1;
+  -- this version of the row is written by the same (sub)transaction as the one before
+  update rowrelay.migration m set written_by = m.xmin::text::bigint where m.version = 1;
+end
+$$;
 -- Purpose:    where the numbers of a table's columns are valid: this server, this database, this table. pg_dump numbers
 --             columns anew, so where a capture was stored elsewhere (rowrelay.capture.numbered_at), its numbers may
 --             mean other columns; see rowrelay.renumbered().
@@ -1658,20 +1678,13 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
 $$;
 -- Purpose:    tells this log from others: from that of another source, and of the database that it was restored from. A
 --             mark is made when the schema is installed, and stays with the database: over restarts, on its standbys,
---             and in an upgrade of the server that keeps its oids. A restore or a copy has other oids and so another
+--             and in an upgrade of the server that keeps its oids. A restore or a copy (rowrelay.is_restored) has another
 --             mark, which the next process stores (rowrelay.skip_lost_ids()).
 create or replace function rowrelay.log_mark() returns text
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare
-  here   constant text := rowrelay.database_oids();
-  stored record;
-begin
-  select s.log_mark, substring(s.server[1] from '[0-9]+ [0-9]+$') as place into stored from rowrelay.source s;
-  if stored.place is null or stored.place = here then
-    return stored.log_mark;
-  end if;
-  return left(md5(concat_ws(' ', stored.log_mark, here, rowrelay.system_identifier())), 8);
-end
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when s.server is null or not rowrelay.is_restored() then s.log_mark
+              else left(md5(concat_ws(' ', s.log_mark, rowrelay.database_oids(), rowrelay.system_identifier())), 8) end
+    from rowrelay.source s
 $$;
 -- Purpose:    returns how long ago a change was committed, if the server keeps commit times (track_commit_timestamp),
 --             else how long ago it was captured
@@ -3223,7 +3236,11 @@ begin
   end if;
   if check_target_change.url is not null then
     known.url := check_target_change.url;
-    perform rowrelay.check_into(c, known, r.into_table, true)
+    -- tables that share a place here may go on to do so
+    perform rowrelay.check_into(c, known, r.into_table,
+                                exists (select from rowrelay.route o
+                                         where o.target = r.target and o.place = r.place and o.until_id is null
+                                           and o.capture <> r.capture))
        from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
       where r.target = known.id and r.until_id is null;
   end if;
@@ -3268,6 +3285,11 @@ begin
          lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
+  if set_target.url is not null or set_target.options ? 'mode' then
+    perform rowrelay.check_left_behind(t, r.place)
+       from rowrelay.target t join rowrelay.route r on r.target = t.id and r.until_id is null
+      where t.id = target_id;
+  end if;
   -- A copy that is under way goes to the former URL: it begins again.
   if set_target.url is not null then
     update rowrelay.backfill b set snapshot = null where b.target = target_id and b.state = 'copying';
@@ -3522,6 +3544,7 @@ declare
   this   record;
   last   text[];
   before bigint;
+  was_restored boolean;
 begin
   if pg_is_in_recovery() then
     return;
@@ -3540,7 +3563,8 @@ begin
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  if substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then
+  was_restored := rowrelay.is_restored();
+  if was_restored then
     perform rowrelay.park_restored();
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
@@ -3558,10 +3582,12 @@ begin
     into before, goes_on_after
     from rowrelay.change_id i;
   update rowrelay.source s
-     set restored_id = case when substring(last[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids() then before
-                            else s.restored_id end,
+     set restored_id = case when was_restored then before else s.restored_id end,
          server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
          log_mark = rowrelay.log_mark();
+  if was_restored then
+    perform rowrelay.note_origin();
+  end if;
 end
 $$;
 -- Purpose:    returns the captures whose changes go where those of one capture go in a target, so that they must stay
@@ -4058,17 +4084,6 @@ language sql stable as $$
    where e.id is not null
    group by f.capture
 $$;
--- Purpose:    whether held changes of a table wait for those of what had its place before (rowrelay.barred_by_holds):
---             these go first, whatever time they are due at
--- Parameters: what is held
-create or replace function rowrelay.waits_for_earlier(held rowrelay.hold) returns boolean
-language sql stable as $$
-  select exists (
-    select from rowrelay.barred_by_holds(held.target) b
-     where b.capture = held.capture
-       and b.up_to < (select min(f.change_id) from rowrelay.refusal f
-                       where f.target = held.target and f.capture = held.capture and f.state = 'waiting'))
-$$;
 -- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
 --             the oldest first, one at first and more each time that all were delivered. A table without waiting
 --             changes is no longer held. Running processes call it; see replicator/queue/hold.h. Tables that are due
@@ -4081,6 +4096,7 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
   set jit = off as $$
 declare
   held     rowrelay.hold;
+  barred   jsonb; -- {capture: its changes with larger ids wait for those of others}
   first_id bigint;
   last_id  bigint;
   up_to    bigint;
@@ -4095,6 +4111,7 @@ begin
     return 0;
   end if;
   perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, in the same order everywhere
+  barred := (select jsonb_object_agg(b.capture, b.up_to) from rowrelay.barred_by_holds(target_id) as b);
   for held in
     select h.* from rowrelay.hold h
      where h.target = target_id
@@ -4103,17 +4120,17 @@ begin
   loop
     -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    continue when rowrelay.waits_for_earlier(held);
-    -- up to where others may come in between
     select min(f.change_id) into first_id
       from rowrelay.refusal f
      where f.target = target_id and f.capture = held.capture and f.state = 'waiting';
-    select least((select b.up_to from rowrelay.barred_by_holds(target_id) b where b.capture = held.capture),
+    -- up to where others may come in between
+    select least((barred ->> held.capture::text)::bigint,
                  (select min(e.id)
                     from rowrelay.route r
                     cross join lateral unnest(r.former_ends || r.until_id) as e(id)
                    where r.capture = held.capture and r.target = target_id and e.id >= first_id),
                  9223372036854775807) into up_to;
+    continue when up_to < first_id; -- what had its place before goes first, whatever time that is due at
     -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
@@ -11188,10 +11205,11 @@ begin
     select t.id, t.name, r.capture, o.oid::regclass as relation, c.relation_name,
            case when c.released_at is null and o.oid is not null then rowrelay.captured_tables(c) end as tables
       from rowrelay.target t
-      join rowrelay.route r on r.target = t.id and r.place = check_left_behind.place and r.until_id is not null
+      join rowrelay.route r on r.target = t.id and r.place = check_left_behind.place
       join rowrelay.capture c on c.id = r.capture
       left join pg_class o on o.oid = c.relation
      where t.id <> target.id and t.url = target.url and t.dropped_at is null
+       and (r.until_id is not null or o.oid is null) -- a dropped table has left it, too
        and t.options ->> 'mode' is distinct from 'append'
        and not exists (select from rowrelay.document d where d.target = t.id)
      order by t.id, r.capture
@@ -18959,6 +18977,11 @@ comment on view rowrelay.status is 'one row for each target: state, backlog (cou
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
 -- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
 update rowrelay.source set server = (rowrelay.this_server()).server where server is null;
+do $$ begin
+  if not exists (select from rowrelay.migration m where m.written_by is not null) then
+    perform rowrelay.note_origin();
+  end if;
+end $$;
 -- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
 -- the roles of schema/roles.sql:
 --
