@@ -241,7 +241,7 @@ comment on column rowrelay.route.former_ends is
 
 alter table rowrelay.migration add column written_by bigint;
 comment on column rowrelay.migration.written_by is
-  'the transaction that wrote this row, as xmin has it: another one after a restore from a dump; see rowrelay.is_restored()';
+  'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';

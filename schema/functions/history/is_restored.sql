@@ -1,7 +1,7 @@
--- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last. Its
---             transactions may have other numbers then. A restore in a new server may get the same oids as the database
---             that was dumped, which was restored in a new server itself; but a row that knows which transaction wrote
---             it has been written by another one. (pg_upgrade, standbys and backups keep both.)
+-- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last.
+--             Its transactions may have other numbers then. A restore in a new server may get the same oids as the
+--             database that was dumped, which was restored in a new server itself; but a row that knows which
+--             transaction wrote it has been written by another one. (pg_upgrade, standbys and backups keep both.)
 create or replace function rowrelay.is_restored() returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from rowrelay.source s

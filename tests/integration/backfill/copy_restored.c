@@ -87,7 +87,7 @@ Test(copy_restored, what_was_queued_before_a_restore_does_not_come_over_a_later_
 /* Two new servers give the same oids to what is restored there, in the same order. */
 Test(copy_restored, a_second_move_to_a_new_server_is_noticed_though_all_oids_are_the_same) {
   struct fixture f;
-  mirrored_begin(&f, "copy_moved", "create table item (id int primary key)");
+  mirrored_begin(&f, "copy_moved_twice", "create table item (id int primary key)");
   mirrored_capture(&f, "item");
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "f");

@@ -1016,7 +1016,7 @@ comment on column rowrelay.route.former_ends is
 
 alter table rowrelay.migration add column written_by bigint;
 comment on column rowrelay.migration.written_by is
-  'the transaction that wrote this row, as xmin has it: another one after a restore from a dump; see rowrelay.is_restored()';
+  'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
@@ -1440,10 +1440,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from pg_database d
    where d.datname = current_database();
 $$;
--- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last. Its
---             transactions may have other numbers then. A restore in a new server may get the same oids as the database
---             that was dumped, which was restored in a new server itself; but a row that knows which transaction wrote
---             it has been written by another one. (pg_upgrade, standbys and backups keep both.)
+-- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last.
+--             Its transactions may have other numbers then. A restore in a new server may get the same oids as the
+--             database that was dumped, which was restored in a new server itself; but a row that knows which
+--             transaction wrote it has been written by another one. (pg_upgrade, standbys and backups keep both.)
 create or replace function rowrelay.is_restored() returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from rowrelay.source s
@@ -1678,8 +1678,8 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
 $$;
 -- Purpose:    tells this log from others: from that of another source, and of the database that it was restored from. A
 --             mark is made when the schema is installed, and stays with the database: over restarts, on its standbys,
---             and in an upgrade of the server that keeps its oids. A restore or a copy (rowrelay.is_restored) has another
---             mark, which the next process stores (rowrelay.skip_lost_ids()).
+--             and in an upgrade of the server that keeps its oids. A restore or a copy (rowrelay.is_restored) has
+--             another mark, which the next process stores (rowrelay.skip_lost_ids()).
 create or replace function rowrelay.log_mark() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select case when s.server is null or not rowrelay.is_restored() then s.log_mark
