@@ -28,7 +28,7 @@ begin
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
    where r.until_id is null and (t.id = target.id or t.url = target.url)
      and (r.capture, r.target) <> (capture.id, target.id)
-     and r.place = place_there and rowrelay.full_name(c.relation) is not null
+     and r.place = place_there and exists (select from pg_class o where o.oid = c.relation)
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then

@@ -65,6 +65,7 @@ begin
   -- changes that were left out of the log, see rowrelay.nesting_statements()
   select array_agg(h) into marks
     from rowrelay.changes_of_transaction(change.txid) as f
+    join rowrelay.source s on (f.change_id <= s.restored_id) = (change.id <= s.restored_id)
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h
    where h.op = 'r' and h.capture = change.capture

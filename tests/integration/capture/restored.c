@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mirrored.h"
 
@@ -200,5 +201,26 @@ Test(restored, a_table_that_got_the_number_of_one_that_was_gone_is_not_captured)
   cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures"), "renamed");
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%4111%%'"), "0");
   cr_expect_str_eq(ask(f.at_target, "select count(*) from kept"), "2", "a table that was renamed is captured still");
+  fixture_end(&f);
+}
+
+/* In the new server transactions have small numbers again. */
+Test(restored, of_two_transactions_of_one_number_none_is_undone_by_it) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "restored_undo", "create table acct (id int primary key, n int)");
+  rowrelay_ok(&f, "capture", "acct", "--before", NULL);
+  sql(f.at_source, "insert into acct values (1, 10), (2, 20)");
+  sql(f.at_source, "update acct set n = 11 where id = 1");
+  sql(f.at_source, "update rowrelay.source set restored_id = (select last_value from rowrelay.change_id)");
+  sql(f.at_source, "update acct set n = 21 where id = 2");
+  sql(f.at_source, "update rowrelay.change set txid = (select txid from rowrelay.change where id = 3) where id = 4");
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "undo", "--txid",
+                        ask(f.at_source, "select txid from rowrelay.change where id = 4"), "--apply", NULL),
+               2);
+  cr_expect_not_null(strstr(errors, "two transactions of the log have number"), "%s", errors);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(n::text, ' ' order by id) from acct"), "11 21");
+  rowrelay_ok(&f, "undo", "acct", "2", "4", "--apply", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(n::text, ' ' order by id) from acct"), "11 20");
   fixture_end(&f);
 }

@@ -11171,7 +11171,7 @@ begin
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
    where r.until_id is null and (t.id = target.id or t.url = target.url)
      and (r.capture, r.target) <> (capture.id, target.id)
-     and r.place = place_there and rowrelay.full_name(c.relation) is not null
+     and r.place = place_there and exists (select from pg_class o where o.oid = c.relation)
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then
@@ -17225,6 +17225,7 @@ begin
   -- changes that were left out of the log, see rowrelay.nesting_statements()
   select array_agg(h) into marks
     from rowrelay.changes_of_transaction(change.txid) as f
+    join rowrelay.source s on (f.change_id <= s.restored_id) = (change.id <= s.restored_id)
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h
    where h.op = 'r' and h.capture = change.capture
@@ -17238,7 +17239,7 @@ $$;
 -- Parameters: txid; apply: run the statements. They run with the caller's rights and are captured like any other
 --             change.
 -- Result:     statements in the order to run: the last change first, unless a foreign key needs another order
--- Errors:     the log has no such transaction; one of its changes cannot be undone, see rowrelay.undo(). Then nothing
+-- Errors:     the log has no such transaction, or two, because it was restored in another server; one of its changes cannot be undone, see rowrelay.undo(). Then nothing
 --             is undone.
 create or replace function rowrelay.undo_transaction(txid xid8, apply boolean default false) returns setof text
 language plpgsql as $$
@@ -17261,6 +17262,15 @@ begin
     raise exception 'transaction % changed tables that % may not read', txid, current_user
       using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.',
             hint = hidden.hint;
+  end if;
+  if exists (select from rowrelay.source s
+              where s.restored_id >= changes[1].id and s.restored_id < changes[cardinality(changes)].id) then
+    raise exception 'two transactions of the log have number %, one of them from before the database was restored',
+      txid
+      using errcode = 'ambiguous_parameter',
+            hint = 'Undo the changes that you mean one by one, the last first. To see them: '
+                     || rowrelay.command('rowrelay log --txid %s', 'select * from rowrelay.transaction(%L);',
+                                         txid::text);
   end if;
   return query select rowrelay.undo_changes(changes, apply);
 end
