@@ -9,11 +9,11 @@
 #include "queries.h"
 #include "terminal/progress.h"
 
-/* *table: the one that is named, also one that is not captured any more; NULL: none is. */
+/* *table: the one that is named; NULL: none is. */
 static bool find_table(struct source *source, const struct options *given, PGresult **table, struct error *error) {
   if (given->argument_count < 2)
     return true;
-  if (!pattern_match(source, &PATTERN_OF_LOGGED, (struct patterns){1, given->arguments + 1}, table, error))
+  if (!pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){1, given->arguments + 1}, table, error))
     return false;
   return PQntuples(*table) == 1 || error_set(error, FAILURE_USAGE, "replay takes one table, but \"%s\" matches %d",
                                              given->arguments[1], PQntuples(*table));

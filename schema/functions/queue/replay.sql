@@ -12,6 +12,7 @@ returns bigint language plpgsql security definer set search_path = pg_catalog, p
 set enable_nestloop = off set jit = off as $$ -- statistics of the queue may be those of an empty one
 declare
   goes_to  rowrelay.target;
+  former   record;
   capture  rowrelay.capture;
   first_id bigint;
   queued   bigint := 0;
@@ -49,13 +50,17 @@ begin
   -- No batch may be in flight or claimed while older changes are queued ahead of it.
   perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
-  for capture in
-    -- also what they were captured as before
-    select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-     where r.target = goes_to.id and (replay.relation is null or c.relation = replay.relation)
-       and c.relation in (select n.relation from rowrelay.route p join rowrelay.capture n on n.id = p.capture
-                           where p.target = goes_to.id and p.until_id is null and n.released_at is null)
+  for former in
+    -- also what was routed there before: tables that were released, captured again, dropped or made anew
+    select c as capture, coalesce(r.until_id, 9223372036854775807) as until_id
+      from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+     where r.target = goes_to.id
+       and (replay.relation is null or c.relation = replay.relation
+            or r.place = (select p.place from rowrelay.route p join rowrelay.capture n on n.id = p.capture
+                           where p.target = goes_to.id and p.until_id is null and n.released_at is null
+                             and n.relation = replay.relation))
   loop
+    capture := former.capture;
     -- One statement for all of its changes: others that change captures or targets wait meanwhile.
     execute format(
       'with image as ('
@@ -63,7 +68,7 @@ begin
                -- They choose no lane: a barrier, or what could not be captured.
                'h.op in (''t'', ''b'') or h.caveat ->> ''problem'' is not null as is_barrier '
           'from rowrelay.change h '
-         'where h.capture = $1 and h.captured_at >= $2 and h.captured_at < $3 and h.op <> ''r'' '
+         'where h.capture = $1 and h.captured_at >= $2 and h.captured_at < $3 and h.op <> ''r'' and h.id <= $7 '
            'and coalesce((h.caveat ->> ''target'')::integer, $4) = $4 '
            'and not exists (select from rowrelay.refusal f where f.target = $4 and f.change_id = h.id) '
            -- it may still be queued, in another lane than the one computed now
@@ -93,7 +98,8 @@ begin
       rowrelay.key_and_hash_query(capture, 'case when not i.is_barrier then i.old_row end',
                                   'case when not i.is_barrier then i.new_row end'))
        into moved, oldest
-      using capture.id, since, until, goes_to.id, goes_to.lanes::integer, rowrelay.can_change_lane(capture);
+      using capture.id, since, until, goes_to.id, goes_to.lanes::integer, rowrelay.can_change_lane(capture),
+            former.until_id;
     queued := queued + moved;
     first_id := least(first_id, oldest);
   end loop;

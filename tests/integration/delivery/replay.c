@@ -82,6 +82,29 @@ Test(replay, changes_come_again_of_a_table_that_was_captured_anew_since) {
   end();
 }
 
+Test(replay, changes_come_again_of_a_table_that_was_dropped_and_made_anew_and_of_one_that_goes_there_no_longer) {
+  begin("replay_former");
+  sql(f.at_source, "insert into item values (1, 'a'); update item set name = 'b'; insert into other values (7)");
+  rowrelay_ok(&f, "route", "other", "lines", "--remove", NULL);
+  sql(f.at_source, "insert into other values (8); drop table item; create table item (id text primary key)");
+  rowrelay_ok(&f, "capture", "item", "--to", "lines", NULL);
+  sql(f.at_source, "insert into item values ('1')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  for (int i = 0; i < 2; i++) {
+    char before[128];
+    snprintf(before, sizeof before, "%s", arrived(1));
+    cr_assert_str_eq(ask(f.at_source, "select count(*) from line where j ->> 'op' <> 'barrier'"), "4",
+                     "item 1 a and b, other 7, item 1 again");
+    unlink(file);
+    rowrelay_ok(&f, "replay", "lines", i == 0 ? "--since" : "item", i == 0 ? "1 hour ago" : "--since",
+                i == 0 ? NULL : "1 hour ago", NULL);
+    rowrelay_ok(&f, "run", "--until-empty", NULL);
+    cr_assert_str_eq(arrived(1), before);
+  }
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from line where j ->> 'op' <> 'barrier'"), "3", "of table item");
+  end();
+}
+
 Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   const char *errors;
   begin("replay_wait");
