@@ -3,8 +3,8 @@
 -- Parameters: txid; apply: run the statements. They run with the caller's rights and are captured like any other
 --             change.
 -- Result:     statements in the order to run: the last change first, unless a foreign key needs another order
--- Errors:     the log has no such transaction, or two, because it was restored in another server; one of its changes cannot be undone, see rowrelay.undo(). Then nothing
---             is undone.
+-- Errors:     the log has no such transaction, or two, because it was restored in another server; one of its changes
+--             cannot be undone, see rowrelay.undo(). Then nothing is undone.
 create or replace function rowrelay.undo_transaction(txid xid8, apply boolean default false) returns setof text
 language plpgsql as $$
 declare
