@@ -529,7 +529,7 @@ Test(commands, who_asks_for_something_that_is_not_there_is_told_so) {
       {{"undo", "item", "7", "1"}, 1, "row 7 of table item has no change 1\nhint: "},
       {{"undo", "--txid", "99"}, 1, "the log has no change of transaction 99\nhint: "},
       {{"backfill", "--document", "d"}, 2, "document \"d\" does not exist\nhint: "},
-      {{"replay", "w", "nothing", "--since", "yesterday"}, 2, "captured matches \"nothing\"\nhint: "},
+      {{"replay", "w", "nothing", "--since", "yesterday"}, 2, "no captured table matches \"nothing\"\nhint: "},
       {{"route", "item", "w", "--into", "a.b.c"}, 2, "into_table \"a.b.c\" is not the name of a table\nhint: "},
       {{"route", "item", "w", "--into", "a\"b"}, 2, "into_table \"a\"b\" is not the name of a table\nhint: "},
       {{"health", "127.0.0.1:99999"}, 2, "\"127.0.0.1:99999\" is not an address\nhint: "},
