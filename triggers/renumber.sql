@@ -1,5 +1,5 @@
 -- Purpose:    stores the numbers that columns have here, in a database that was restored from a dump; see
---             rowrelay.renumbered(). Whoever changes captures does this first, and each process when it connects to
+--             rowrelay.renumbered(). Whoever changes captures in one does this first, and each process that connects to
 --             another database than before. Captures of tables that were gone when the dump was made end here.
 create or replace function rowrelay.renumber() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$

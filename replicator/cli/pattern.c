@@ -87,3 +87,10 @@ bool pattern_match(struct source *source, const struct pattern_kind *kind, struc
   }
   return true;
 }
+
+void pattern_add_oids(struct buffer *oids, const PGresult *tables) {
+  buffer_add_string(oids, "{");
+  for (int row = 0; row < PQntuples(tables); row++)
+    buffer_add_format(oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
+  buffer_add_string(oids, "}");
+}

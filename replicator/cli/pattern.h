@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "common/buffer.h"
 #include "common/error.h"
 #include "source/source.h"
 
@@ -31,5 +32,8 @@ bool pattern_fail(struct source *source, const char *what, const char *pattern, 
 /* A pattern that matches nothing is an error. The caller clears *tables, one row for each table. */
 MUST_CHECK bool pattern_match(struct source *source, const struct pattern_kind *kind, struct patterns patterns,
                               PGresult **tables, struct error *error);
+
+/* Appends the oids of tables that were found, as an array. */
+void pattern_add_oids(struct buffer *oids, const PGresult *tables);
 
 #endif

@@ -127,10 +127,7 @@ static bool tell_of_chain(struct source *source, const PGresult *tables, struct 
   PGresult *found = NULL;
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);
-  buffer_add_string(&oids, "{");
-  for (int row = 0; row < PQntuples(tables); row++)
-    buffer_add_format(&oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
-  buffer_add_string(&oids, "}");
+  pattern_add_oids(&oids, tables);
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
             call_run(source, &QUERY_cmd_chained, VALUES(oids.data), &found, error);
   if (ok && result_int(found, 0, CHAINED_TABLES) > 0) {

@@ -29,9 +29,7 @@ static bool keep_tables(struct source *source, const char *how_long, size_t coun
     return false;
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);
-  for (int row = 0; row < PQntuples(tables); row++)
-    buffer_add_format(&oids, "%c%s", row == 0 ? '{' : ',', PQgetvalue(tables, row, PATTERN_OID));
-  buffer_add_string(&oids, "}");
+  pattern_add_oids(&oids, tables);
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
             call_run(source, &QUERY_cmd_keep, VALUES(how_long, oids.data), NULL, error);
   for (int row = 0; ok && row < PQntuples(tables); row++)

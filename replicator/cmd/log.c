@@ -97,9 +97,8 @@ static bool find_tables(struct source *source, const struct options *given, stru
   PGresult *tables = NULL;
   bool ok = pattern_match(source, &PATTERN_OF_LOGGED, (struct patterns){count, patterns}, &tables, error);
   free(patterns);
-  for (int row = 0; ok && row < PQntuples(tables); row++)
-    buffer_add_format(&wanted->relations, "%s%s", row == 0 ? "{" : ",", PQgetvalue(tables, row, PATTERN_OID));
-  buffer_add_string(&wanted->relations, "}");
+  if (ok)
+    pattern_add_oids(&wanted->relations, tables);
   wanted->filter.relations = wanted->relations.data;
   ok = ok && buffer_ok(&wanted->relations, "the list of tables", error);
   wanted->tables = ok ? PQntuples(tables) : 0;

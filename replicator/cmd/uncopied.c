@@ -13,10 +13,7 @@ bool uncopied_find(struct uncopied *uncopied, struct source *source, const PGres
                    struct error *error) {
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);
-  buffer_add_string(&oids, "{");
-  for (int row = 0; row < PQntuples(tables); row++)
-    buffer_add_format(&oids, "%s%s", row > 0 ? "," : "", PQgetvalue(tables, row, PATTERN_OID));
-  buffer_add_string(&oids, "}");
+  pattern_add_oids(&oids, tables);
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
             call_run(source, &QUERY_cmd_uncopied, VALUES(oids.data, place.target, "false", place.into),
                      &uncopied->found, error);

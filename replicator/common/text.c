@@ -65,3 +65,10 @@ void text_print(char *text, size_t size, const char *format, ...) {
   text_print_arguments(text, size, format, arguments);
   va_end(arguments);
 }
+
+uint64_t text_hash(uint64_t hash, const char *text) {
+  const uint64_t prime = UINT64_C(1099511628211);
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (unsigned char)*text) * prime;
+  return (hash ^ 0xff) * prime;
+}

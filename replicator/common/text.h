@@ -24,6 +24,13 @@ void text_print(char *text, size_t size, const char *format, ...) __attribute__(
 void text_print_arguments(char *text, size_t size, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
+/*
+ * FNV-1a of several texts, one after the other, each with its end. Not kept: what has equal hashes is taken for equal
+ * by what only tells people less often.
+ */
+#define TEXT_HASH_BEGIN UINT64_C(14695981039346656037)
+uint64_t text_hash(uint64_t hash, const char *text);
+
 /* What a noun in the plural ends with after this number. */
 const char *text_plural(int64_t count);
 

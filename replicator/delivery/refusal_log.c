@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/error_kind.h"
 #include "common/log.h"
+#include "common/text.h"
 
 #define SILENCE 60000           /* milliseconds between two messages of a group */
 #define KNOWN ((size_t)256)     /* groups; of more, the one that was told first is forgotten */
@@ -47,12 +48,6 @@ bool refusal_log_is_to_tell(uint64_t hash, size_t count, int64_t now, size_t *un
   return tells;
 }
 
-static uint64_t add_text(uint64_t hash, const char *text) {
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-  return (hash ^ 0xff) * UINT64_C(1099511628211);
-}
-
 static const char *table_of(const struct outcomes *outcomes, size_t index) {
   const struct route *route = outcomes->batch->changes[index].route;
   return route != NULL ? route->relation : "";
@@ -63,10 +58,10 @@ static uint64_t hash_of(const char *target, const struct outcomes *outcomes, siz
   const struct error *why = outcomes->fates[index].why;
   char kind[ERROR_KIND_SIZE];
   error_kind(why, kind, sizeof kind);
-  uint64_t hash = add_text(UINT64_C(14695981039346656037), target);
-  hash = add_text(hash, table_of(outcomes, index));
-  hash = add_text(hash, why->sqlstate);
-  hash = add_text(hash, kind);
+  uint64_t hash = text_hash(TEXT_HASH_BEGIN, target);
+  hash = text_hash(hash, table_of(outcomes, index));
+  hash = text_hash(hash, why->sqlstate);
+  hash = text_hash(hash, kind);
   return hash != 0 ? hash : 1;
 }
 

@@ -6,6 +6,7 @@
 #include "common/buffer.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
 
@@ -15,14 +16,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t told[KNOWN];
 static size_t told_count = 0;
 
-static uint64_t add_text(uint64_t hash, const char *text) {
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-  return (hash ^ 0xff) * UINT64_C(1099511628211);
-}
-
 static bool is_news(const char *target, const char *mirror) {
-  uint64_t hash = add_text(add_text(UINT64_C(14695981039346656037), target), mirror);
+  uint64_t hash = text_hash(text_hash(TEXT_HASH_BEGIN, target), mirror);
   bool known = false;
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < told_count && i < KNOWN; i++)

@@ -29,17 +29,10 @@ static size_t loss_count;
 static _Thread_local struct place places[SLOTS];
 static _Atomic int64_t warned_at[TARGETS]; /* clock_now(); 0: never */
 
-/* FNV-1a */
-static uint64_t add_text(uint64_t hash, const char *text) {
-  for (const char *c = text; *c != '\0'; c++)
-    hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-  return hash * UINT64_C(1099511628211);
-}
-
 /* With the URL: where a target is sent elsewhere, nothing was lost. */
 static uint64_t hash_of(const struct settings *settings, const char *name, int part) {
-  uint64_t hash = add_text(UINT64_C(14695981039346656037) ^ (uint64_t)(unsigned)settings->target, settings->url);
-  return (add_text(hash, name) ^ (uint64_t)(unsigned)part) * UINT64_C(1099511628211);
+  uint64_t hash = text_hash(TEXT_HASH_BEGIN ^ (uint64_t)(unsigned)settings->target, settings->url);
+  return text_hash(hash, name) ^ (uint64_t)(unsigned)part;
 }
 
 static void warn(const struct settings *settings, const char *name, int64_t before, int64_t now) {

@@ -216,21 +216,6 @@ comment on column rowrelay.route.create_like is
   'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
   'rowrelay.mirror_parts()';
 
--- As in functions/target/place_of.sql; the column needs it now.
-create function rowrelay.place_of(into_table text) returns text
-language plpgsql immutable strict as $$
-declare
-  parts text[];
-begin
-  parts := parse_ident(into_table);
-  if cardinality(parts) = 1 then
-    parts := array['public'] || parts;
-  end if;
-  return (select string_agg(quote_ident(p.part), '.' order by p.n) from unnest(parts) with ordinality as p(part, n));
-exception when others then -- names of other kinds of targets
-  return into_table;
-end
-$$;
 alter table rowrelay.route
   add column place text generated always as (rowrelay.place_of(into_table)) stored,
   add column former_ends bigint[] not null default '{}';

@@ -18,16 +18,17 @@ returns bigint language sql stable as $$
               from rowrelay.shape s
              where s.capture = any (rowrelay.captures_of_place(overtaken_up_to.capture, t.id)) and s.begins
                and not of_truncates),
-           (select max(e.id)
+           -- what a writer that began before has added to an ended route is older, too, whatever its id
+           (select max(case when e.id = own.until_id then 9223372036854775807 else e.id end)
               from rowrelay.route own
               join rowrelay.capture c on c.id = own.capture
-              join rowrelay.capture d on true
-              join rowrelay.route r on r.target = own.target and r.capture = d.id
-               and (r.place = own.place or d.relation = c.relation and d.relation <> 0)
+              join rowrelay.route r on r.target = own.target
+              join rowrelay.capture d on d.id = r.capture
               cross join lateral unnest(own.former_ends || own.until_id) as e(id)
              where own.target = t.id and own.capture = overtaken_up_to.capture
+               and (r.place = own.place or d.relation = c.relation and d.relation <> 0)
                and (r.until_id is null or r.until_id > e.id)
-               and not (of_truncates and r.capture = any (rowrelay.captures_alike(own.capture))))), 0)
+               and not (of_truncates and d.id = any (rowrelay.captures_alike(c.id))))), 0)
     from rowrelay.target t
    where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
   union all

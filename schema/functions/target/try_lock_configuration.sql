@@ -11,7 +11,9 @@ begin
   -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
   -- subtransaction.
   lock table rowrelay.mutex in row exclusive mode;
-  perform rowrelay.renumber();
+  if rowrelay.is_restored() then
+    perform rowrelay.renumber();
+  end if;
   return true;
 end
 $$;
