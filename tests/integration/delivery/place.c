@@ -216,6 +216,8 @@ Test(place, another_target_of_the_same_database_has_to_wait_for_what_the_first_o
   sql(f.at_source, "insert into item values (1, 'old'), (2, 'bad')");
   rowrelay_ok(&f, "target", "add", "w2", f.target_url, "--option", "lanes=1", NULL);
   rowrelay_ok(&f, "target", "add", "w3", f.target_url, NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "route", "item", "w2", "--shared", NULL), 2);
+  cr_assert_not_null(strstr(errors, "Remove that route first: rowrelay route --remove public.item w\n"), "%s", errors);
   rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
   for (int i = 0; i < 2; i++) {
     cr_assert_eq(rowrelay(&f, NULL, &errors, "route", "item", "w2", NULL), 2, "%s", i == 0 ? "queued" : "refused");
