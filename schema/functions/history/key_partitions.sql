@@ -1,5 +1,5 @@
 -- Purpose:    creates the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day.
---             Does not block readers.
+--             Does not block readers. Who calls it while another session makes one waits for that session's commit.
 -- Result:     number of partitions created
 create or replace function rowrelay.key_partitions() returns integer
 language plpgsql as $$
@@ -12,6 +12,9 @@ begin
     select distinct date_trunc('month', p.day)::date from rowrelay.partition_days() p
   loop
     partition := 'change_key_' || to_char(month, 'YYYYMM');
+    continue when to_regclass('rowrelay.' || partition) is not null;
+    -- which attaching it takes too; who waited for it sees what the other session made
+    lock table only rowrelay.change_key in share update exclusive mode;
     continue when to_regclass('rowrelay.' || partition) is not null;
     execute format('create table rowrelay.%I (like rowrelay.change_key including all)', partition);
     execute format('alter table rowrelay.change_key attach partition rowrelay.%I for values from (%L) to (%L)',

@@ -54,6 +54,26 @@ Test(indexing, a_process_goes_on_with_all_else_while_a_piece_of_the_index_waits)
   fixture_end(&f);
 }
 
+/* A running process does so at a tick, while a restore or another program indexes a day. */
+Test(indexing, two_sessions_that_need_the_same_month_make_it_once) {
+  struct fixture f;
+  begin(&f, "indexing_month");
+  PGconn *first = connect_to(f.source, NULL);
+  sql(f.at_source, "create table rowrelay.change_20010203 partition of rowrelay.change"
+                   " for values from ('2001-02-03') to ('2001-02-04')");
+  sql(first, "begin; select rowrelay.key_partitions()");
+  start(f.at_source, "select rowrelay.index_day('2001-02-03')");
+  PGconn *watcher = connect_to(f.source, NULL);
+  wait_until_blocked(watcher, f.at_source, 5);
+  sql(first, "commit");
+  finish(f.at_source);
+  cr_expect(ask_number(watcher, "select count(*) from pg_inherits where inhparent = 'rowrelay.change_key'::regclass"
+                                " and inhrelid = to_regclass('rowrelay.change_key_200102')") == 1);
+  PQfinish(first);
+  PQfinish(watcher);
+  fixture_end(&f);
+}
+
 Test(indexing, a_process_leaves_at_once_while_a_piece_of_the_index_waits) {
   struct fixture f;
   begin(&f, "indexing_leaves");
