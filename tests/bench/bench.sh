@@ -151,10 +151,10 @@ wait_until() { # CONNINFO CONDITION
     end \$\$" || fail "it never came true: $2"
 }
 
-compile_visible() {
+compile() { # NAME of a program here, for $dir
   # shellcheck disable=SC2046 # several words are meant
-  "${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$dir/visible" visible.c $(pkg-config --cflags --libs libpq) ||
-    fail "visible.c does not compile"
+  "${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$dir/$1" "$1.c" $(pkg-config --cflags --libs libpq) ||
+    fail "$1.c does not compile"
 }
 
 settle_down() { sql -d "$source_server" -c checkpoint; sql -d "$target_server" -c checkpoint; }
@@ -185,6 +185,13 @@ pgq_trigger() { # DATABASE TABLE
     >/dev/null 2>"$dir/pgq.log" || fail "PgQ does not work here"
 }
 
+# The floor of a trigger in PL/pgSQL, see sql/inserts.sql.
+log_inserts() { # DATABASE TABLE KEY
+  [[ $(sql -d "$source_server dbname=$1" -c "select to_regclass('bench.log') is null") == f ]] ||
+    sql -d "$source_server dbname=$1" -f sql/inserts.sql
+  sql -d "$source_server dbname=$1" -c "select bench.log_inserts('$2', '$3')" >/dev/null
+}
+
 slony_trigger() { # DATABASE TABLE
   slonik >"$dir/slony.log" 2>&1 <<SLONIK || fail "Slony does not work here"
 cluster name = bench;
@@ -204,7 +211,7 @@ commits_per_second() {
     "$source_server dbname=$1" 2>"$dir/pgbench.log" | awk '/^tps/ { print $3 }'
 }
 
-declare -A title=([bare]="no trigger" [pgq]=PgQ [slony]=Slony [native]="logical replication") # what tables name is shown as
+declare -A title=([bare]="no trigger" [pgq]=PgQ [slony]=Slony [native]="logical replication" [inserts]="two bare INSERTs" [relay]="a bare relay") # what tables name is shown as
 # CPU seconds that a server has used, also by processes that have ended.
 cpu_of() { # source or target
   local pid
@@ -215,6 +222,9 @@ cpu_of() { # source or target
     $2 == server { ticks += $12 + $13 }
     END { printf "%.2f", ticks / per_second }'
 }
+
+# CPU seconds of a process of ours.
+cpu_of_process() { sed 's/.*) //' "/proc/$1/stat" | awk -v per_second="$(getconf CLK_TCK)" '{ print ($12 + $13) / per_second }'; } # PID
 
 # How much WAL a server has written, in bytes.
 wal_of() { sql -d "$1" -c "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"; } # CONNINFO

@@ -7,11 +7,13 @@ part_capture() {
   heading "Capture: an update of a row with 10 columns, about 230 bytes"
   fresh_databases capture
   sql -d "$conninfo" -f sql/capture.sql
-  for table in bare pgq slony rowrelay statements module; do
+  for table in bare pgq slony inserts rowrelay statements module; do
     sql -d "$conninfo" -c "select bench.make_table('$table', 1, 20000)" -c "select bench.make_loops('$table')" >/dev/null
   done
   if has_pgq; then pgq_trigger capture pgq; tables+=(pgq); fi
   if has_slony; then slony_trigger capture slony; tables+=(slony); fi
+  log_inserts capture inserts id
+  tables+=(inserts)
   relay_to_mirror capture rowrelay
   tables+=(rowrelay)
   sql -d "$conninfo" -c "select rowrelay.capture_table('statements', per => 'statement')" \

@@ -4,7 +4,7 @@
 part_documents() {
   local orders=$((2 * changes)) stale=$((changes / 5)) seconds=20 since round conninfo="$source_server dbname=documents"
   heading "Documents: $(thousands "$orders") orders with three lines each, with a full-text index on another server"
-  compile_visible
+  compile visible
   fresh_databases documents
   sql -d "$conninfo" -v "orders=$orders" -f sql/documents.sql
   relay_to_mirror documents

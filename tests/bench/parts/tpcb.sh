@@ -6,17 +6,21 @@ tpcb_seconds=8
 part_tpcb() {
   local round name order
   heading "TPC-B: pgbench, four clients, all four tables captured"
-  for name in bare rowrelay native; do
+  for name in bare inserts rowrelay native; do
     fresh_databases $name
     "$bin/pgbench" --quiet -i -s 20 "$source_server dbname=$name" 2>/dev/null
     sql -d "$source_server dbname=$name" -c "alter table pgbench_history add id bigserial primary key"
   done
+  log_inserts inserts pgbench_accounts aid
+  log_inserts inserts pgbench_branches bid
+  log_inserts inserts pgbench_tellers tid
+  log_inserts inserts pgbench_history id
   relay_to_mirror rowrelay pgbench_accounts pgbench_branches pgbench_history pgbench_tellers
   "$rowrelay" -d "$source_server dbname=rowrelay" backfill 'pgbench_*' --to mirror >/dev/null 2>&1 || fail "the backfill failed"
   "$bin/pg_dump" -t 'pgbench_*' "$source_server dbname=native" | sql -d "$target_server dbname=native" >/dev/null
 
   for round in 1 2 3; do
-    if ((round % 2)); then order=(bare rowrelay native); else order=(native rowrelay bare); fi
+    if ((round % 2)); then order=(bare inserts rowrelay native); else order=(native rowrelay inserts bare); fi
     for name in "${order[@]}"; do "tpcb_$name"; done
   done
   for name in accounts branches history tellers; do
@@ -36,6 +40,7 @@ run_pgbench() { # DATABASE
 }
 
 tpcb_bare() { run_pgbench bare; }
+tpcb_inserts() { run_pgbench inserts; }
 
 tpcb_rowrelay() {
   local since
