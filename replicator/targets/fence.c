@@ -94,39 +94,59 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
   return ok;
 }
 
-/* Appends the smallest id of the push's changes in a lane, or null. */
-static void add_first_id(struct buffer *ids, const struct push *push, int lane) {
-  const char *separator = ids->length == 0 ? "{" : ",";
-  for (size_t i = 0; i < push->count; i++) {
-    if (push->changes[i]->lane != lane)
-      continue;
-    buffer_add_format(ids, "%s%lld", separator, (long long)push->changes[i]->id);
-    return;
+/* Of a push's changes: what the fence records, one array literal for each column. */
+struct notes {
+  struct buffer lanes;
+  struct buffer ids;
+  struct buffer rows;
+};
+
+/* `push` NULL: of none. */
+static void notes_init(struct notes *notes, const struct push *push) {
+  size_t count = push == NULL ? 0 : push->count;
+  buffer_init(&notes->lanes, ARRAY_LIMIT);
+  buffer_init(&notes->ids, ARRAY_LIMIT);
+  buffer_init(&notes->rows, ARRAY_LIMIT);
+  for (size_t i = 0; i < count; i++) {
+    char separator = i == 0 ? '{' : ',';
+    buffer_add_format(&notes->lanes, "%c%d", separator, push->changes[i]->lane);
+    buffer_add_format(&notes->ids, "%c%lld", separator, (long long)push->changes[i]->id);
+    buffer_add_format(&notes->rows, "%c%lld", separator, (long long)fence_row(push->changes[i]));
   }
-  buffer_add_format(ids, "%snull", separator);
+  const char *end = count == 0 ? "{}" : "}";
+  buffer_add_string(&notes->lanes, end);
+  buffer_add_string(&notes->ids, end);
+  buffer_add_string(&notes->rows, end);
+}
+
+static void notes_need(const struct notes *notes, struct pgconn *connection) {
+  pgconn_pipeline_needs(connection, &notes->lanes, "the list of lanes");
+  pgconn_pipeline_needs(connection, &notes->ids, "the list of changes");
+  pgconn_pipeline_needs(connection, &notes->rows, "the list of rows");
+}
+
+static void notes_release(struct notes *notes) {
+  buffer_release(&notes->lanes);
+  buffer_release(&notes->ids);
+  buffer_release(&notes->rows);
 }
 
 void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
-                    bool notes) {
-  static const struct push NOTHING = {.count = 0};
+                    bool counts) {
   struct buffer lanes;
-  struct buffer first_ids;
+  struct notes notes;
   buffer_init(&lanes, ARRAY_LIMIT);
-  buffer_init(&first_ids, ARRAY_LIMIT);
-  for (size_t i = 0; i < push->lane_count; i++) {
-    buffer_add_format(&lanes, "%c%d", i == 0 ? '{' : ',', push->lanes[i]);
-    add_first_id(&first_ids, notes ? push : &NOTHING, push->lanes[i]);
-  }
-  buffer_add_string(&lanes, "}");
-  buffer_add_string(&first_ids, "}");
+  write_lanes(&lanes, push);
+  notes_init(&notes, counts ? push : NULL);
   fence->count = 0;
   pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
-  pgconn_pipeline_needs(connection, &first_ids, "the list of lanes");
+  notes_need(&notes, connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_fence_pass_new,
-                      VALUES(source_id, lanes.data, first_ids.data, number(push->token).text));
+                      VALUES(source_id, lanes.data, number(push->token).text, notes.lanes.data, notes.ids.data,
+                             notes.rows.data, number(push->first_id).text));
+  notes_release(&notes);
   buffer_release(&lanes);
-  buffer_release(&first_ids);
 }
 
 bool fence_may_be_why(const struct error *error) {
@@ -176,12 +196,20 @@ int64_t fence_row(const struct change *change) {
   return (int64_t)(change->has_hash ? hash * UINT64_C(31) + (uint64_t)change->hash : add_text(hash, change->key));
 }
 
+static const struct change *barrier_of(const struct push *push) {
+  for (size_t i = 0; i < push->count; i++)
+    if (lane_is_of_barriers(push->changes[i]->lane))
+      return push->changes[i];
+  return NULL;
+}
+
+bool fence_can_be_passed_new(const struct push *push) {
+  return barrier_of(push) == NULL;
+}
+
 /* What a barrier of the push follows, or goes before, may be of any lane. */
 static void note_barrier(struct pgconn *connection, const char *source_id, const struct push *push) {
-  const struct change *barrier = NULL;
-  for (size_t i = 0; i < push->count && barrier == NULL; i++)
-    if (lane_is_of_barriers(push->changes[i]->lane))
-      barrier = push->changes[i];
+  const struct change *barrier = barrier_of(push);
   if (barrier == NULL)
     return;
   struct buffer lanes;
@@ -193,31 +221,15 @@ static void note_barrier(struct pgconn *connection, const char *source_id, const
   buffer_release(&lanes);
 }
 
-void fence_note(struct pgconn *connection, const char *source_id, const struct push *push, bool is_new) {
-  struct buffer lanes;
-  struct buffer ids;
-  struct buffer rows;
-  buffer_init(&lanes, ARRAY_LIMIT);
-  buffer_init(&ids, ARRAY_LIMIT);
-  buffer_init(&rows, ARRAY_LIMIT);
-  for (size_t i = 0; i < push->count; i++) {
-    char separator = i == 0 ? '{' : ',';
-    buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
-    buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
-    buffer_add_format(&rows, "%c%lld", separator, (long long)fence_row(push->changes[i]));
-  }
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {
+  struct notes notes;
   note_barrier(connection, source_id, push);
-  if (push->count > 0) {
-    buffer_add_string(&lanes, "}");
-    buffer_add_string(&ids, "}");
-    buffer_add_string(&rows, "}");
-    pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
-    pgconn_pipeline_needs(connection, &ids, "the list of changes");
-    pgconn_pipeline_needs(connection, &rows, "the list of rows");
-    pgconn_pipeline_add(connection, is_new ? &QUERY_fence_note_new : &QUERY_fence_note,
-                        VALUES(source_id, lanes.data, ids.data, rows.data, number(push->first_id).text));
-  }
-  buffer_release(&lanes);
-  buffer_release(&ids);
-  buffer_release(&rows);
+  if (push->count == 0)
+    return;
+  notes_init(&notes, push);
+  notes_need(&notes, connection);
+  pgconn_pipeline_add(
+      connection, &QUERY_fence_note,
+      VALUES(source_id, notes.lanes.data, notes.ids.data, notes.rows.data, number(push->first_id).text));
+  notes_release(&notes);
 }

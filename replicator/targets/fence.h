@@ -29,11 +29,13 @@ MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const
                            const struct push *push, struct error *error);
 
 /*
- * The same for an open pipeline, to which the changes are added: its statements fail unless the fences can be passed
- * and nothing of the push has been applied before. Where it counts what was applied, `notes`.
+ * The same for an open pipeline, to which the changes are added: its statements fail unless the fences can be passed.
+ * Where the push `counts`, they fail as well if something of it has been applied before, and otherwise record it as
+ * applied. Not for a push with a barrier.
  */
 void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
-                    bool notes);
+                    bool counts);
+bool fence_can_be_passed_new(const struct push *push);
 
 /* Whether a failed pipeline may have failed at the fence: then fence_pass() tells what is so. */
 bool fence_may_be_why(const struct error *error);
@@ -64,8 +66,7 @@ bool fence_has_since(const struct fence *fence, int64_t change_id);
 /* Equal for changes of the same row at the target, and seldom for others; 0: it may be of any row. */
 int64_t fence_row(const struct change *change);
 
-/* Adds to the open pipeline a statement that records the push's changes as applied. `is_new`: fence_pass_new() has let
- * them pass. */
-void fence_note(struct pgconn *connection, const char *source_id, const struct push *push, bool is_new);
+/* Adds to the open pipeline a statement that records the push's changes as applied. */
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push);
 
 #endif

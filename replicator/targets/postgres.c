@@ -110,16 +110,16 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   struct pgconn *connection = postgres->connection;
   struct error failed;
   const char *source_id = postgres->settings->source_id;
+  /* One change may make many documents stale, which are pushed in parts: they are not counted. */
+  bool counts = postgres->mirror != NULL && !postgres->settings->document;
   pgconn_pipeline_begin(connection);
   if (passes_fence)
-    /* One change may make many documents stale, which are pushed in parts: they are not counted. */
-    fence_pass_new(&postgres->fence, connection, source_id, push,
-                   postgres->mirror != NULL && !postgres->settings->document);
+    fence_pass_new(&postgres->fence, connection, source_id, push, counts);
   bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
                                         : mirror_add(postgres->mirror, connection, push,
                                                      postgres->is_source ? NULL : &postgres->fence, &failed);
-  if (!postgres->is_source && postgres->mirror != NULL)
-    fence_note(connection, source_id, push, passes_fence);
+  if (!postgres->is_source && postgres->mirror != NULL && !(passes_fence && counts))
+    fence_note(connection, source_id, push);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
   if (added && postgres->is_source) {
     pgconn_pipeline_add(connection, &CHECK_CONSTRAINTS, NO_VALUES);
@@ -142,15 +142,17 @@ static void forget(struct postgres *postgres) {
 }
 
 /*
- * The same for prepared changes, in one round trip; in two more, if the fence may have refused that. If the server
- * rejects a statement behind the fence, some table is at fault, though not known which.
+ * The same for prepared changes, in one round trip; in two more, if the fence may have refused that, and with a
+ * barrier. If the server rejects a statement behind the fence, some table is at fault, though not known which.
  */
 static bool write_prepared(struct postgres *postgres, const struct push *push, struct error *error) {
   bool fenced = !postgres->is_source;
-  if (write_changes(postgres, push, fenced, error))
+  bool at_once = !fenced || fence_can_be_passed_new(push);
+  if (at_once && write_changes(postgres, push, fenced, error))
     return true;
-  if (fenced && fence_may_be_why(error)) {
-    pgconn_rollback(postgres->connection);
+  if (fenced && (!at_once || fence_may_be_why(error))) {
+    if (at_once)
+      pgconn_rollback(postgres->connection);
     if (!fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error))
       return false;
     if (write_changes(postgres, push, false, error))
