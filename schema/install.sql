@@ -116,7 +116,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/lock_refused_lanes.sql
 \ir functions/queue/hurry_held.sql
 \ir functions/queue/keeps_state.sql
-\ir functions/queue/park_restored.sql
+\ir functions/queue/park_perhaps_sent.sql
+\ir functions/queue/may_have_forgotten.sql
 \ir functions/queue/skip_lost_ids.sql
 \ir functions/queue/captures_of_place.sql
 \ir functions/access/captures_alike.sql

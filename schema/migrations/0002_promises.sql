@@ -231,6 +231,10 @@ alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
 
+alter table rowrelay.instance add column synchronous boolean not null default false;
+comment on column rowrelay.instance.synchronous is
+  'whether commits waited for a standby then; see rowrelay.may_have_forgotten()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.

@@ -40,10 +40,12 @@ begin
 
   was_restored := rowrelay.is_restored();
   if was_restored then
-    perform rowrelay.park_restored();
+    perform rowrelay.park_perhaps_sent('was restored from a dump');
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
+  elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
+    perform rowrelay.park_perhaps_sent('is at another server now that may lack the latest deliveries');
   end if;
   perform rowrelay.renumber();
 

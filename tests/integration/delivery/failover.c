@@ -178,6 +178,16 @@ static void wait_until_says_again(pid_t process, const char *words, double secon
   }
 }
 
+/* The standby gets no more of what its primary does. */
+static void cut_off_standby(struct fixture *f) {
+  wait_until(f->at_source, "t", 10, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
+  PGconn *standby = connect_to(standby_conninfo, NULL);
+  sql(standby, "alter system set primary_conninfo = ''");
+  sql(standby, "select pg_reload_conf()");
+  PQfinish(standby);
+  wait_until(f->at_source, "0", 10, "select count(*) from pg_stat_replication");
+}
+
 /*
  * What the old primary had alone is gone from the source, and targets have it: under numbers that the standby would
  * give out again.
@@ -187,12 +197,7 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   begin(&f, "failover_late");
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until_empty(&f, 20);
-  wait_until(f.at_source, "t", 10, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
-  PGconn *standby = connect_to(standby_conninfo, NULL);
-  sql(standby, "alter system set primary_conninfo = ''");
-  sql(standby, "select pg_reload_conf()");
-  PQfinish(standby);
-  wait_until(f.at_source, "0", 10, "select count(*) from pg_stat_replication");
+  cut_off_standby(&f);
   write_notes(&f, "lost", 190);
   wait_until_empty(&f, 20);
   /* And two that go on from the same: it crashes and comes back, and then the standby takes over. */
@@ -222,6 +227,51 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   cr_expect(strstr(rowrelay_ok(&f, "log", "stock", "2", NULL), "kept 1") != NULL);
   wait_until(f.at_source, "t", 20, "select rowrelay.tick(100000, true) < 100000");
   cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+static long count_lines(const char *path, const char *words) {
+  char command[256];
+  char line[32] = "";
+  snprintf(command, sizeof command, "grep -c '%s' %s", words, path);
+  FILE *count = popen(command, "r");
+  cr_assert(count != NULL && fgets(line, sizeof line, count) != NULL);
+  pclose(count);
+  return strtol(line, NULL, 10);
+}
+
+/* The standby has in its queue what its primary then delivers. */
+Test(failover, what_the_standby_does_not_know_to_be_delivered_comes_neither_twice_nor_silently_not_at_all) {
+  struct fixture f;
+  begin(&f, "failover_forgotten");
+  char path[128];
+  snprintf(path, sizeof path, "file:/tmp/rowrelay-failover-%d", (int)getpid());
+  rowrelay_ok(&f, "target", "add", "once", path, "--option", "guarantee=at-most-once", NULL);
+  rowrelay_ok(&f, "route", "stock", "once", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "insert into ledger select 'queued', n from generate_series(1, 20) as n; delete from ledger where "
+                   "what = 'item 1'; update stock set note = 'queued' where id <= 5");
+  cut_off_standby(&f);
+  /* Two batches: the target forgets what was settled before the second. */
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "insert into ledger values ('lost', 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  fail_over();
+  connect_again(&f);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect(ask_number(f.at_target, "select count(*) from ledger where what = 'queued'") == 20);
+  cr_expect(ask_number(f.at_source,
+                       "select count(*) from rowrelay.errors where target = 'm' and relation = 'ledger'::regclass") ==
+            26);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.errors where target = 'once'") == 5);
+  cr_expect(count_lines(path + strlen("file:"), "\"queued\"") == 5);
+  cr_expect(strstr(rowrelay_ok(&f, "errors", "--target", "once", NULL), "may lack the latest deliveries") != NULL);
+  /* A person has compared, and knows that they arrived. */
+  rowrelay_ok(&f, "skip", "--all", "--target", "m", NULL);
+  rowrelay_ok(&f, "retry", "--all", "--target", "once", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect(count_lines(path + strlen("file:"), "\"queued\"") == 10);
+  unlink(path + strlen("file:"));
   fixture_end(&f);
 }
 

@@ -1024,6 +1024,10 @@ alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
 
+alter table rowrelay.instance add column synchronous boolean not null default false;
+comment on column rowrelay.instance.synchronous is
+  'whether commits waited for a standby then; see rowrelay.may_have_forgotten()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -3501,35 +3505,55 @@ language sql stable as $$
          or target.options ->> 'mode' is distinct from 'append'
             and coalesce((select k.keeps_state from rowrelay.target_kind(target.url) as k), false)
 $$;
--- Purpose:    handles the queue of a database that was restored from a dump or copied: queued changes may have been
---             delivered after the dump was made. Delivering a row with a key again does no harm. A row without a key
---             would appear twice, so its changes become refused changes until a person has compared both sides.
+-- Purpose:    handles the queue of a source that may have forgotten what it delivered: it was restored from a dump or
+--             copied, or a standby took over. Delivering a row with a key again does no harm. A row without a key would
+--             appear twice, and what is to be sent at most once would be sent again; so these changes become refused
+--             changes until a person has looked.
+-- Parameters: happened: to the source, for people
 -- Result:     number of these changes
-create or replace function rowrelay.park_restored() returns bigint
+create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   parked bigint;
 begin
-  with gone as (
+  with of_target as materialized (
+    select t.id, t.name, rowrelay.shell_word(t.name) as word, rowrelay.keeps_state(t) as keeps_state,
+           t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
+      from rowrelay.target t
+     where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
+  ), gone as (
     delete from rowrelay.queue q
-     using rowrelay.change c, rowrelay.target t
-     where c.id = q.change_id and c.day = q.day and c.key is null and c.op in ('i', 'u', 'd', 's')
-       and q.lane > 0 and t.id = rowrelay.lane_target(q.lane) and t.dropped_at is null
-       and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
-    returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
+     using rowrelay.change c, of_target t
+     where c.id = q.change_id and c.day = q.day and q.lane > 0 and t.id = rowrelay.lane_target(q.lane)
+       and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
+    returning q.change_id, q.lane, q.day, q.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
   )
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
                                 message, detail)
-  select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
-         'the source was restored from a dump, so this change may have been delivered before',
-         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %1$s; then '
-                'deliver the change: rowrelay retry %2$s --target %1$s; or discard it: rowrelay skip %2$s '
-                '--target %1$s',
-                rowrelay.shell_word(g.name), g.change_id)
+  select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, g.key,
+         case when g.op in ('i', 'u', 'd', 's', 'r') then rowrelay.text_hash(coalesce(g.key, '')) else 0 end, 'error', 0,
+         format('the source %s, so this change may have been delivered before', happened),
+         case when g.sends_once
+              then format('It is not sent again by itself (option guarantee=at-most-once). To send it: rowrelay retry '
+                          '%2$s --target %1$s; to discard it: rowrelay skip %2$s --target %1$s', g.word, g.change_id)
+              else format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify '
+                          '%1$s; then deliver the change: rowrelay retry %2$s --target %1$s; or discard it: rowrelay '
+                          'skip %2$s --target %1$s', g.word, g.change_id) end
     from gone g;
   get diagnostics parked = row_count;
   return parked;
 end
+$$;
+-- Purpose:    whether this server may lack the latest deliveries: a standby took over, or the server was recovered to a
+--             point in time. A standby for which all commits waited has them: each process says with its heartbeat
+--             whether they do (rowrelay.instance.synchronous), and a recovered server's heartbeats are old.
+-- Parameters: former, current: server[1] of rowrelay.this_server(), then and now
+create or replace function rowrelay.may_have_forgotten(former text, current text) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select split_part(former, ' ', 1) = split_part(current, ' ', 1)
+         and split_part(former, ' ', 2) <> split_part(current, ' ', 2)
+         and not coalesce((select bool_and(i.synchronous) from rowrelay.instance i
+                            where i.heartbeat_at > now() - interval '5 min'), false)
 $$;
 -- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
 --             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
@@ -3573,10 +3597,12 @@ begin
 
   was_restored := rowrelay.is_restored();
   if was_restored then
-    perform rowrelay.park_restored();
+    perform rowrelay.park_perhaps_sent('was restored from a dump');
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
+  elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
+    perform rowrelay.park_perhaps_sent('is at another server now that may lack the latest deliveries');
   end if;
   perform rowrelay.renumber();
 

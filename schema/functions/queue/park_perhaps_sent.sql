@@ -1,0 +1,39 @@
+-- Purpose:    handles the queue of a source that may have forgotten what it delivered: it was restored from a dump or
+--             copied, or a standby took over. Delivering a row with a key again does no harm. A row without a key would
+--             appear twice, and what is to be sent at most once would be sent again; so these changes become refused
+--             changes until a person has looked.
+-- Parameters: happened: to the source, for people
+-- Result:     number of these changes
+create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  parked bigint;
+begin
+  with of_target as materialized (
+    select t.id, t.name, rowrelay.shell_word(t.name) as word, rowrelay.keeps_state(t) as keeps_state,
+           t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
+      from rowrelay.target t
+     where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
+  ), gone as (
+    delete from rowrelay.queue q
+     using rowrelay.change c, of_target t
+     where c.id = q.change_id and c.day = q.day and q.lane > 0 and t.id = rowrelay.lane_target(q.lane)
+       and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
+    returning q.change_id, q.lane, q.day, q.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
+  )
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
+                                message, detail)
+  select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, g.key,
+         case when g.op in ('i', 'u', 'd', 's', 'r') then rowrelay.text_hash(coalesce(g.key, '')) else 0 end, 'error', 0,
+         format('the source %s, so this change may have been delivered before', happened),
+         case when g.sends_once
+              then format('It is not sent again by itself (option guarantee=at-most-once). To send it: rowrelay retry '
+                          '%2$s --target %1$s; to discard it: rowrelay skip %2$s --target %1$s', g.word, g.change_id)
+              else format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify '
+                          '%1$s; then deliver the change: rowrelay retry %2$s --target %1$s; or discard it: rowrelay '
+                          'skip %2$s --target %1$s', g.word, g.change_id) end
+    from gone g;
+  get diagnostics parked = row_count;
+  return parked;
+end
+$$;
