@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static const char TAKE[] = "begin;"
-                           "with taken as (delete from bench.queue q"
-                           "  using (select o.lane, o.change_id from bench.queue o order by o.change_id limit 1000 for "
-                           "update skip locked) as o"
-                           "  where q.lane = o.lane and q.change_id = o.change_id returning q.change_id, q.day)"
-                           "select coalesce(json_agg(l.new_row order by l.id), '[]') from taken t"
-                           "  join bench.log l on l.id = t.change_id and l.day = t.day";
+static const char TAKE[] =
+    "begin;"
+    "with taken as (delete from bench.queue q where q.ctid = any (array("
+    "    select o.ctid from bench.queue o order by o.lane, o.change_id limit 10000 for update skip locked))"
+    "  returning q.change_id, q.day)"
+    "select coalesce(json_agg(l.new_row order by l.id), '[]') from taken t"
+    "  join bench.log l on l.id = t.change_id and l.day = t.day";
 
 /* The last result of these statements, or NULL after an error. */
 static PGresult *run(PGconn *connection, const char *statements) {
