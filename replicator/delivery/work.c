@@ -87,6 +87,7 @@ bool work_load_settings(struct work *work, struct error *error) {
   /* Nothing that this process knows is true there; the supervisor ends it. */
   ok = ok && (strcmp(work->settings->source_id, work->worker->source_id) == 0 ||
               error_set(error, FAILURE_STOP, "target %s is one of another installation", work->worker->pool->name));
+  ok = ok && settings_are_of_this_source(work->settings, error);
   ok = ok && target_find_kind(work->settings->url, &work->kind, error);
   ok = ok && floor_start(&work->worker->pool->floor, work->settings->version, work->settings->lanes,
                          work->settings->floor, error);

@@ -28,6 +28,7 @@ static struct settings *read_row(const PGresult *reply, int row) {
       .at_most_once = result_bool(reply, row, SETTINGS_AT_MOST_ONCE),
       .failing = result_bool(reply, row, SETTINGS_IS_FAILING),
       .holds = result_bool(reply, row, SETTINGS_HAS_HOLDS),
+      .restored = result_bool(reply, row, SETTINGS_IS_RESTORED),
       .append = result_bool(reply, row, SETTINGS_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, SETTINGS_ON_ERROR)),
       .batch_rows = result_int(reply, row, SETTINGS_BATCH_ROWS),
@@ -65,6 +66,11 @@ static struct settings *read_row(const PGresult *reply, int row) {
 
 void settings_free(struct settings *settings) {
   free(settings);
+}
+
+bool settings_are_of_this_source(const struct settings *settings, struct error *error) {
+  return !settings->restored ||
+         error_set(error, FAILURE_RETRY, "the database was restored from a dump while this process ran");
 }
 
 /* ---- several --------------------------------------------------------------------------------------------------- */

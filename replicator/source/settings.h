@@ -46,6 +46,7 @@ struct settings {
   const char *source_id; /* of rowrelay.source */
   int workers;           /* of all live processes together */
   const char *reason;    /* why it is halted; "": it is not */
+  bool restored;         /* the database of the source was restored since a process last connected to it */
 };
 
 /*
@@ -57,6 +58,9 @@ MUST_CHECK bool settings_load(struct settings **settings, struct source *source,
 /* What target_settings.sql, asked for the number of a target, has replied; NULL: there is none any more. The owner
  * frees them. */
 MUST_CHECK bool settings_read(struct settings **settings, const PGresult *reply, struct error *error);
+
+/* Fails, so that who works for the target connects again, if what it knows may be of before a restore. */
+MUST_CHECK bool settings_are_of_this_source(const struct settings *settings, struct error *error);
 
 /* NULL is allowed. */
 void settings_free(struct settings *settings);

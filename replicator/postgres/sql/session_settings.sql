@@ -46,7 +46,7 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
     ('tcp_keepalives_count', '3', '{work,command,copy,verify,target}'),
     ('tcp_user_timeout', '30s', '{work,target}'),
     ('tcp_user_timeout', '120s', '{command}'),
-    ('client_connection_check_interval', '1s', '{verify}'),
+    ('client_connection_check_interval', '1s', '{work,verify}'),
 
     -- Plans. The queue is empty at one moment and has millions of rows at the next, and the planner's statistics show
     -- neither: all statements of work go through an index, row by row, so other plans are ruled out.
@@ -63,4 +63,7 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
   ) as w(name, value, sessions)
   left join pg_catalog.pg_settings s on pg_catalog.lower(s.name) operator(pg_catalog.=) w.name
  where $1::text operator(pg_catalog.=) any (w.sessions::pg_catalog.text[])
-   and (s.name is not null or w.name operator(pg_catalog.=) 'rowrelay.shell');
+   and (s.name is not null or w.name operator(pg_catalog.=) 'rowrelay.shell')
+   -- other systems refuse it
+   and (w.name operator(pg_catalog.<>) 'client_connection_check_interval'
+        or pg_catalog.version() operator(pg_catalog.~) 'linux');

@@ -4,7 +4,7 @@
 --   $2 number; null: any
 -- Gives settings: target, version, name, url, state, lanes, first_lane, append, on_error, batch_rows, batch_bytes,
 --   retries, push_timeout, floor, source_id, workers, reason, is_document, options, is_leased, lease, at_most_once,
---   is_failing, has_holds
+--   is_failing, has_holds, is_restored
 select t.id as target,
        t.version,
        t.name,
@@ -31,7 +31,8 @@ select t.id as target,
        s.options ->> 'lease' as lease,
        p.id is null and s.options ->> 'guarantee' = 'at-most-once' as at_most_once,
        exists (select from rowrelay.trouble w where w.target = t.id) as is_failing,
-       exists (select from rowrelay.hold h where h.target = t.id) as has_holds
+       exists (select from rowrelay.hold h where h.target = t.id) as has_holds,
+       (select rowrelay.is_restored()) as is_restored
   from rowrelay.target t
   left join (rowrelay.document d join rowrelay.target p on p.id = d.delivers_to) on d.target = t.id
   cross join lateral (select coalesce(p.url, t.url) as url) as u

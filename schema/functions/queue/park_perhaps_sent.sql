@@ -5,7 +5,9 @@
 -- Parameters: happened: to the source, for people
 -- Result:     number of these changes
 create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp
+-- as no session of work has them: indexes may not be there yet
+set enable_seqscan = on set enable_hashjoin = on set enable_bitmapscan = on set enable_mergejoin = on as $$
 declare
   parked bigint;
 begin

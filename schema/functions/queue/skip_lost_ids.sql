@@ -41,6 +41,7 @@ begin
   was_restored := rowrelay.is_restored();
   if was_restored then
     perform rowrelay.park_perhaps_sent('was restored from a dump');
+    delete from rowrelay.floor; -- a process that was there before may have said what it knew
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');

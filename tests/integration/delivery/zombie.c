@@ -252,6 +252,58 @@ Test(zombie, a_process_that_slept_while_rowrelay_was_installed_anew_ends_and_hid
   fixture_end(&f);
 }
 
+/* Stops it where none of its sessions has a transaction open, so that nobody waits for it. */
+static void stop_between_transactions(struct fixture *f, pid_t process) {
+  double until = give_up_at(10);
+  for (;;) {
+    kill(process, SIGSTOP);
+    sleep_seconds(0.05);
+    if (ask_number(f->at_source, "select count(*) from pg_stat_activity where datname = current_database() and "
+                                 "application_name like 'rowrelay%%' and state <> 'idle'") == 0)
+      return;
+    kill(process, SIGCONT);
+    cr_assert(seconds_now() < until, "it has always a transaction open");
+    sleep_seconds(0.03);
+  }
+}
+
+/* What it knew is of a later time: the ids that come now are smaller than those that it has seen settled. */
+Test(zombie, a_process_that_slept_while_the_database_was_restored_in_place_hides_no_change, .timeout = 120) {
+  struct fixture f;
+  char command[1600];
+  mirrored_begin(&f, "zombie_restored", "create table item (id int primary key, name text)");
+  needs_pg_dump(f.at_source);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select g, 'old' from generate_series(1, 100) g");
+  mirrored_deliver(&f);
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); dump=/tmp/rowrelay-$PPID.dump; $bin/pg_dump -Fc -f $dump '%s'", f.source);
+  cr_assert_eq(system(command), 0);
+  pid_t zombie = fixture_run(&f, "--workers", "2", NULL);
+  for (int i = 1; i <= 3; i++) {
+    sql(f.at_source, "update item set name = 'lost %d'", i);
+    wait_until_empty(&f, 10);
+    sleep_seconds(0.5);
+  }
+  stop_between_transactions(&f, zombie);
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); dump=/tmp/rowrelay-$PPID.dump;"
+           " $bin/pg_restore --clean --if-exists -d '%s' $dump 2>/dev/null; rm $dump",
+           f.source);
+  cr_assert_eq(system(command), 0); /* it cannot drop partitions' indexes by themselves, and says so */
+  sql(f.at_source, "update item set name = 'after' where id <= 5");
+  kill(zombie, SIGCONT);
+  wait_until(f.at_source, "0", 15, "select count(*) from rowrelay.queue");
+  cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'after'") == 5);
+  wait_until_says(zombie, "the database was restored from a dump while this process ran", 5);
+  /* What only the target has is for verify. */
+  cr_expect(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL) == 3);
+  wait_until_empty(&f, 10);
+  cr_assert(stop_process(zombie, SIGTERM) == 0);
+  mirrored_same(&f, "item");
+  fixture_end(&f);
+}
+
 Test(zombie, a_process_whose_schema_is_gone_ends) {
   struct fixture f;
   mirrored_begin(&f, "zombie_uninstalled", "create table item (id int primary key, name text)");

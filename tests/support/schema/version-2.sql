@@ -3512,7 +3512,9 @@ $$;
 -- Parameters: happened: to the source, for people
 -- Result:     number of these changes
 create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp
+-- as no session of work has them: indexes may not be there yet
+set enable_seqscan = on set enable_hashjoin = on set enable_bitmapscan = on set enable_mergejoin = on as $$
 declare
   parked bigint;
 begin
@@ -3598,6 +3600,7 @@ begin
   was_restored := rowrelay.is_restored();
   if was_restored then
     perform rowrelay.park_perhaps_sent('was restored from a dump');
+    delete from rowrelay.floor; -- a process that was there before may have said what it knew
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
