@@ -9,8 +9,9 @@
 # what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time (two for each
 # processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
 # directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
-# module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
-# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model, and
+# module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so; NATIVE_SO names the module for the server
+# in SOURCE_BIN (make native PG_CONFIG=… BUILD=…). SANITIZED names a build with sanitizers, of which the unit tests and the
+# suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model, and
 # the checker of chaos. CHAOS=minutes lets chaos happen for so long (tests/chaos). FAULTS=1 lets calls fail for a minute
 # (tests/faults). LONGEST=seconds is for tests that take longer than five minutes.
 set -uo pipefail
@@ -127,7 +128,7 @@ start_server() { # VARIABLE DIR BIN
 
 # The SQL of the module's language, where there is a module for this server.
 native_sql=
-if [[ -z ${SOURCE_BIN:-} && -e build/native/rowrelay_native.so ]]; then
+if [[ -n ${NATIVE_SO:-} || -z ${SOURCE_BIN:-} && -e build/native/rowrelay_native.so ]]; then
   native_sql=$(tests/support/native.sh "$dir")
   export ROWRELAY_TEST_NATIVE=$dir/rowrelay_native.so
 fi

@@ -108,6 +108,10 @@ static void insert_into_index(Relation index, Relation table, HeapTuple tuple, c
                false,
 #endif
                info);
+#if PG_VERSION_NUM >= 170000
+  /* Some keep what they have read for the next row (BRIN does), and the executor ends that with the statement. */
+  index_insert_cleanup(index, info);
+#endif
 }
 
 void store_insert(store *store, const Datum *given, const bool *given_nulls) {

@@ -21,6 +21,33 @@ Test(native, what_is_added_to_the_log_is_respected) {
   fixture_end(&f);
 }
 
+static int warnings;
+
+static void count_warning(void *unused, const char *text) {
+  (void)unused;
+  (void)text;
+  warnings++;
+}
+
+/* Some indexes keep something open from row to row, since PostgreSQL 17: it is closed, as the executor would. */
+Test(native, what_an_index_of_the_log_keeps_open_for_a_row_is_closed) {
+  struct fixture f;
+  PGconn *writer = native_item_begin(&f, "native_brin");
+  sql(f.at_source, "create index on rowrelay.change using brin (captured_at);"
+                   "create index on rowrelay.queue using brin (change_id)");
+  sql(writer, "begin");
+  int64_t before = native_written_slowly(writer);
+  sql(writer, "set client_min_messages to warning");
+  warnings = 0;
+  PQsetNoticeProcessor(writer, count_warning, NULL);
+  sql(writer, "insert into item select n, 1 from generate_series(1, 1000) as n");
+  cr_assert(warnings == 0, "%d warnings", warnings);
+  cr_assert(native_written_slowly(writer) == before);
+  sql(writer, "commit");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
 /* Also what is only on the parent of the partitions, to which an INSERT is addressed. */
 Test(native, what_is_added_to_the_parent_of_the_log_is_respected) {
   struct fixture f;
