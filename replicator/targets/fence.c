@@ -5,12 +5,16 @@
 
 #include "common/buffer.h"
 #include "postgres/number.h"
+#include "postgres/result.h"
 #include "postgres/sqlstate.h"
 #include "queries.h"
 #include "targets/ddl.h"
+#include "targets/loss.h"
 
 /* Array literals of lanes and change ids. */
 #define ARRAY_LIMIT ((size_t)16 * 1024 * 1024)
+
+#define CLAIMS "the last claim" /* as a position that never falls, for people */
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
@@ -166,6 +170,19 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
                      error);
   PQclear(reply);
   return ok;
+}
+
+bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error) {
+  PGresult *reply = NULL;
+  bool ok = pgconn_run(connection, &QUERY_fence_newest, VALUES(settings->source_id), &reply, error);
+  if (ok)
+    loss_look(settings, CLAIMS, 0, result_bigint(reply, 0, 0));
+  PQclear(reply);
+  return ok;
+}
+
+void fence_know(const struct settings *settings, int64_t token) {
+  loss_know(settings, CLAIMS, 0, token);
 }
 
 static const int64_t *find(const struct fence *fence, int64_t change_id) {

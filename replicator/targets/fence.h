@@ -54,6 +54,11 @@ MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, co
 MUST_CHECK bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struct source *source,
                                     struct error *error);
 
+/* Looks whether the target has lost what it had: numbers of claims there only grow. Warns of it; see loss.h. */
+MUST_CHECK bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error);
+/* What this claim has pushed is committed there. */
+void fence_know(const struct settings *settings, int64_t token);
+
 /* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
 MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);
 void fence_order(struct fence *fence);

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/shell.h"
 #include "common/text.h"
+#include "targets/target.h"
 
 /* Of two places with one slot, the later one is remembered. */
 #define SLOTS 1024
@@ -35,6 +36,13 @@ static uint64_t hash_of(const struct settings *settings, const char *name, int p
   return text_hash(hash, name) ^ (uint64_t)(unsigned)part;
 }
 
+/* Whether rows of the target can be compared with those of the source. */
+static bool keeps_rows(const struct settings *settings) {
+  const struct target_kind *kind;
+  struct error ignored;
+  return !settings->append && target_find_kind(settings->url, &kind, &ignored) && kind->keeps_state;
+}
+
 static void warn(const struct settings *settings, const char *name, int64_t before, int64_t now) {
   struct error error;
   struct shell_word word;
@@ -44,8 +52,15 @@ static void warn(const struct settings *settings, const char *name, int64_t befo
     return;
   error_set(&error, FAILURE_NONE, "the server has lost what it had: %s was at %" PRId64 " and is at %" PRId64, name,
             before, now);
-  error_hint(&error, "what was delivered before does not come again by itself: rowrelay replay %s --since TIME",
-             shell_quote(&word, settings->name));
+  (void)shell_quote(&word, settings->name);
+  if (keeps_rows(settings))
+    error_hint(&error,
+               "what it has lost does not come again by itself: rowrelay verify %s --repair; then: rowrelay target "
+               "resume %s",
+               word.text, word.text);
+  else
+    error_hint(&error, "what was delivered before does not come again by itself: rowrelay replay %s --since TIME",
+               word.text);
   log_failure(LOG_LEVEL_WARNING, &error, "target %s", settings->name);
   pthread_mutex_lock(&lock);
   if (loss_count < TARGETS) {
@@ -64,6 +79,13 @@ bool loss_take(struct loss *loss) {
     *loss = losses[--loss_count];
   pthread_mutex_unlock(&lock);
   return any;
+}
+
+void loss_know(const struct settings *settings, const char *name, int part, int64_t position) {
+  uint64_t hash = hash_of(settings, name, part);
+  struct place *place = &places[hash % SLOTS];
+  if (place->hash != hash || place->position < position)
+    *place = (struct place){.hash = hash, .position = position};
 }
 
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position) {

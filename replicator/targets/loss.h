@@ -1,6 +1,7 @@
 /*
- * loss: notices that a server of messages has lost what it had: one without persistence was started again, an empty one
- * has taken its place, a stream was deleted and made anew. Delivery goes on there, and nothing else would tell.
+ * loss: notices that a target's server has lost what it had: one without persistence was started again, an empty one or
+ * a standby that lagged has taken its place, a stream was deleted and made anew. Delivery goes on there, and nothing
+ * else would tell.
  */
 #ifndef ROWRELAY_TARGETS_LOSS_H
 #define ROWRELAY_TARGETS_LOSS_H
@@ -16,6 +17,9 @@
  * process does not live to see is not noticed.
  */
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position);
+
+/* Tells that the server will keep what it has up to this position, without looking whether it has fallen. */
+void loss_know(const struct settings *settings, const char *name, int part, int64_t position);
 
 struct loss {
   int target;

@@ -87,7 +87,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
     postgres->connection = source_connection(source);
   } else if (ok) {
     ok = session_open(&postgres->connection, settings, url, error) &&
-         fence_raise_dropped(postgres->connection, settings->source_id, source, error);
+         fence_raise_dropped(postgres->connection, settings->source_id, source, error) &&
+         fence_look(postgres->connection, settings, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -260,6 +261,8 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
   /* What is known of the table may be out of date; a fresh look can tell what is wrong. */
   if (!ok && error->kind == FAILURE_TABLE)
     forget(postgres);
+  if (ok && !postgres->is_source)
+    fence_know(postgres->settings, push->token);
   for (size_t i = 0; ok && i < push->count; i++)
     verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
   return ok;

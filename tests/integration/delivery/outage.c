@@ -75,6 +75,40 @@ Test(outage, a_target_that_is_away_is_told_of_and_waited_for) {
   fixture_end(&f);
 }
 
+/* As a standby of it that lagged and takes over. */
+Test(outage, a_target_that_lost_what_it_had_is_told_of) {
+  struct fixture f;
+  begin(&f, "outage_lost");
+  PGconn *server = connect_to(f.target, "dbname=postgres");
+  PQfinish(f.at_target);
+  sql(server, "create database outage_lagged template %s", f.name);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'lost'");
+  wait_until_empty(&f, 10);
+  sql(server, "alter database %s with allow_connections false", f.name);
+  sql(server, "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'", f.name);
+  wait_until(server, "0", 10, "select count(*) from pg_stat_activity where datname = '%s'", f.name);
+  sql(server, "alter database %s rename to outage_gone", f.name);
+  sql(server, "alter database outage_lagged rename to %s", f.name);
+  sql(f.at_source, "insert into item values (21, 'new')");
+  wait_until_says(process, "the server has lost what it had", 20);
+  wait_until_empty(&f, 20);
+  f.at_target = connect_to(f.target, NULL);
+  cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'old'") == 20);
+  wait_until(f.at_source, "t", 10,
+             "select note like '%%rowrelay verify w --repair%%' from rowrelay.status where target = 'w'");
+  /* The commands that it names. */
+  cr_expect(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL) == 3);
+  wait_until_empty(&f, 10);
+  cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'old'") == 0);
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status where target = 'w'"), "");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  sql(server, "drop database outage_gone");
+  PQfinish(server);
+  fixture_end(&f);
+}
+
 Test(outage, a_source_that_is_away_is_waited_for) {
   struct fixture f;
   own_server("source", NULL);
