@@ -305,6 +305,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_body.sql
 \ir ../triggers/function_body.sql
 \ir ../triggers/rest_function.sql
+\ir ../triggers/native_obstacle.sql
 \ir ../triggers/has_native.sql
 \ir ../triggers/native_plan.sql
 \ir ../triggers/statement_function.sql

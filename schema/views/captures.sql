@@ -19,10 +19,12 @@ select c.relation,
           from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
        rowrelay.is_native(c.id) as native,
        c.per,
-       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
+       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because,
+       case when not rowrelay.is_native(c.id) then o.obstacle end as native_obstacle
   from rowrelay.capture k
  cross join lateral rowrelay.renumbered(k) as c
   left join rowrelay.capture_notes() as n on n.capture = c.id
+  left join rowrelay.native_obstacle() as o on true
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;
 comment on view rowrelay.captures is 'the tables whose changes are captured, and how';

@@ -1,20 +1,43 @@
 #include "native.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const char *built_library(void) {
+  const char *library = getenv("ROWRELAY_TEST_NATIVE");
+  if (library == NULL || *library == '\0')
+    cr_skip_test("the server module was not built");
+  return library;
+}
+
+static void make_language(struct fixture *f, const char *library) {
+  sql(f->at_source,
+      "create function pg_catalog.rowrelay_call_handler() returns language_handler language c "
+      "as '%s', 'rowrelay_call_handler'; create function pg_catalog.rowrelay_validator(oid) returns void language c "
+      "as '%s', 'rowrelay_validator'; create trusted language rowrelay handler pg_catalog.rowrelay_call_handler "
+      "validator pg_catalog.rowrelay_validator; revoke all on language rowrelay from public",
+      library, library);
+}
 
 /* The language, in this test's database. */
 static void add_language(struct fixture *f) {
-  const char *library = getenv("ROWRELAY_TEST_NATIVE");
-  if (ask_number(f->at_source, "select count(*) from pg_language where lanname = 'rowrelay'") == 1)
-    return;
-  if (library == NULL || *library == '\0')
-    cr_skip_test("the server module was not built");
-  sql(f->at_source,
-      "create function pg_catalog.rowrelay_call_handler() returns language_handler language c "
-      "as '%s', 'rowrelay_call_handler'; create trusted language rowrelay handler pg_catalog.rowrelay_call_handler; "
-      "revoke all on language rowrelay from public",
-      library);
+  if (ask_number(f->at_source, "select count(*) from pg_language where lanname = 'rowrelay'") == 0)
+    make_language(f, built_library());
+}
+
+const char *native_own_library(struct fixture *f) {
+  static char path[256];
+  char command[640];
+  const char *library = built_library();
+  snprintf(path, sizeof path, "%.*s/%s.so", (int)(strrchr(library, '/') - library), library, f->name);
+  snprintf(command, sizeof command, "cp %s %s", library, path);
+  cr_assert_eq(system(command), 0);
+  sql(f->at_source, "drop language if exists rowrelay; "
+                    "drop function if exists pg_catalog.rowrelay_call_handler(), pg_catalog.rowrelay_validator(oid)");
+  make_language(f, path);
+  return path;
 }
 
 void native_begin(struct fixture *f, const char *name) {

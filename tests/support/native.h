@@ -10,6 +10,9 @@
 void native_begin(struct fixture *fixture, const char *name);
 /* The same, and captures table item (id, v) for "w". Gives a session to write with. */
 PGconn *native_item_begin(struct fixture *fixture, const char *name);
+/* Has the language, in which nothing is made yet, run by a copy of the library that is this test's own. Gives its path.
+ */
+const char *native_own_library(struct fixture *fixture);
 /* How many changes were written by PL/pgSQL in this transaction, or in those since the server was last told of them. */
 int64_t native_written_slowly(PGconn *writer);
 

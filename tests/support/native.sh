@@ -10,5 +10,5 @@ module=${NATIVE_SO:-$top/build/native/rowrelay_native.so}
 [ -e "$module" ] || { echo "the server module is not built: make native" >&2; exit 1; }
 install -m 755 "$module" "$1/rowrelay_native.so"
 sed -e '/^\\echo/d; /@extowner@/d' -e "s,MODULE_PATHNAME,$1/rowrelay_native.so," \
-  -e 's,function rowrelay,function pg_catalog.rowrelay,; s,handler rowrelay,handler pg_catalog.rowrelay,' \
+  -e 's,\(function\|handler\|validator\) rowrelay_,\1 pg_catalog.rowrelay_,g' \
   "$top/triggers/native/rowrelay_native--1.sql"

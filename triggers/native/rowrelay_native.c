@@ -13,6 +13,9 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include "access/htup_details.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
@@ -35,6 +38,7 @@ static PGFunction run_body = NULL;
 #pragma GCC visibility push(default)
 PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(rowrelay_call_handler);
+PG_FUNCTION_INFO_V1(rowrelay_validator);
 void _PG_init(void);
 #pragma GCC visibility pop
 
@@ -146,4 +150,15 @@ Datum rowrelay_call_handler(PG_FUNCTION_ARGS) {
       trigger->tg_trigger->tgnargs == 0 && plan_knows_table(plan, trigger->tg_relation) && capture_row(plan, trigger))
     return PointerGetDatum(NULL);
   return run_body(fcinfo);
+}
+
+/*
+ * CREATE FUNCTION calls it, and so makes no function in the language that writers could not run; and
+ * rowrelay.native_obstacle(). Sessions that begin now need the library's file, though this one has it loaded.
+ */
+Datum rowrelay_validator(PG_FUNCTION_ARGS) {
+  Dl_info library;
+  if (dladdr(&run_body, &library) != 0 && access(library.dli_fname, R_OK) != 0)
+    ereport(ERROR, (errcode_for_file_access(), errmsg("could not access file \"%s\": %m", library.dli_fname)));
+  PG_RETURN_VOID();
 }

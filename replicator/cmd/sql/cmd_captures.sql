@@ -4,6 +4,7 @@ select case when exists (select from pg_class r where r.oid = c.relation) then c
        array_to_string(c.key, ', ') as key, array_to_string(c.targets, ', ') as targets,
        case when c.per = 'statement' and c.by_row_because is null then 'PL/pgSQL, by statement'
             when c.native then 'rowrelay_native' else 'PL/pgSQL' end as "captured by",
-       concat_ws('; ', c.note, c.waits, 'captured by row, because ' || c.by_row_because) as note
+       concat_ws('; ', c.note, c.waits, 'captured by row, because ' || c.by_row_because,
+                 c.native_obstacle) as note
   from rowrelay.captures c
  order by 1;

@@ -3,14 +3,19 @@
 -- Gives finding: level, what, tables, meaning, command
 select f.level as level, f.what as what, f.tables as tables, f.meaning as meaning, f.command as command
   from (
-    select 1, case when c.note like 'triggers are missing%' then 'fail' else 'warn' end, 'capture',
+    select 1, case when c.note like 'triggers are missing%' or c.note like 'the server module cannot be loaded%'
+                   then 'fail' else 'warn' end, 'capture',
            json_agg(c.relation_name order by c.relation_name), c.note,
            case when c.note like 'triggers are missing%' then 'rowrelay capture ' || min(c.relation_name)
-                when c.note like 'the table was altered%' then 'rowrelay run, which replaces it within half a minute'
+                when c.note like 'the table was altered%' or c.note like 'the server module %'
+                  then 'rowrelay run, which replaces it within half a minute'
                 else 'rowrelay status --tables' end
       from rowrelay.captures c
      where c.note is not null and (not $2::bool or c.relation = any ($1::oid[]))
      group by c.note
+    union all
+    select 1, 'warn', 'server module', null, o.obstacle, 'psql: ' || o.remedy
+      from rowrelay.native_obstacle() as o where o.obstacle is not null
     union all
     select 1, 'ok', 'chain', json_agg(c.relation_name order by c.relation_name),
            'rowrelay delivers into this database, too; what it writes, to these tables or by their triggers, is not '

@@ -35,6 +35,8 @@ begin
                      when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
                           and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
                        'its key is no longer unique: rows with the same key are one row in a target'
+                     when o.obstacle is not null and rowrelay.is_native(c.id) then
+                       o.obstacle || '; maintenance replaces its trigger function'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
                    end as note
@@ -45,6 +47,7 @@ begin
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k
                                                      where k.released_at is null)) as s
                      on s.capture = c.id
+              left join rowrelay.native_obstacle() as o on true
              where c.released_at is null) as n
      where n.note is not null;
 end

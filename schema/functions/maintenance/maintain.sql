@@ -15,6 +15,7 @@ declare
   problems text[] := '{}';
   lacking  record;
   busy     integer[] := '{}';
+  was_native boolean;
   -- whether nobody else changes captures or targets until this transaction ends
   may_change boolean;
 begin
@@ -97,8 +98,15 @@ begin
         perform from rowrelay.target t
           where t.id in (select r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null)
             for no key update nowait;
+        was_native := rowrelay.is_native(capture.id);
         perform rowrelay.make_trigger_function(capture.id, '1 s');
-        return next format('table %s was altered: trigger function replaced', capture.relation);
+        return next case
+          when rowrelay.is_native(capture.id) = was_native then
+            format('table %s was altered: trigger function replaced', capture.relation)
+          when was_native then
+            format('table %s is captured by PL/pgSQL now', capture.relation)
+              || coalesce((select ': ' || o.obstacle from rowrelay.native_obstacle() as o), '')
+          else format('table %s is captured by rowrelay_native now', capture.relation) end;
       exception
         when lock_not_available then
           null; -- until it can be, changes are captured the slow way

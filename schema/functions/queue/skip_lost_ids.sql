@@ -66,5 +66,8 @@ begin
   if was_restored then
     perform rowrelay.note_origin();
   end if;
+  -- Maintenance is due: writers may need what this server lacks, see rowrelay.native_obstacle().
+  update rowrelay.job j set held_until = clock_timestamp() - interval '1 s'
+   where j.name = any (array(select k.name from rowrelay.job k where k.name = 'maintain' for update skip locked));
 end
 $$;

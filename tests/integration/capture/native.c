@@ -438,5 +438,6 @@ Test(native, it_shows_the_server_nothing_but_its_entry_points) {
   FILE *pipe = popen(command, "r");
   cr_assert(pipe != NULL && fgets(names, sizeof names, pipe) != NULL);
   cr_assert(pclose(pipe) == 0);
-  cr_assert_str_eq(names, "Pg_magic_func _PG_init pg_finfo_rowrelay_call_handler rowrelay_call_handler ");
+  cr_assert_str_eq(names, "Pg_magic_func _PG_init pg_finfo_rowrelay_call_handler pg_finfo_rowrelay_validator "
+                          "rowrelay_call_handler rowrelay_validator ");
 }

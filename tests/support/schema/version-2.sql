@@ -3625,6 +3625,9 @@ begin
   if was_restored then
     perform rowrelay.note_origin();
   end if;
+  -- Maintenance is due: writers may need what this server lacks, see rowrelay.native_obstacle().
+  update rowrelay.job j set held_until = clock_timestamp() - interval '1 s'
+   where j.name = any (array(select k.name from rowrelay.job k where k.name = 'maintain' for update skip locked));
 end
 $$;
 -- Purpose:    returns the captures whose changes go where those of one capture go in a target, so that they must stay
@@ -4938,6 +4941,7 @@ declare
   problems text[] := '{}';
   lacking  record;
   busy     integer[] := '{}';
+  was_native boolean;
   -- whether nobody else changes captures or targets until this transaction ends
   may_change boolean;
 begin
@@ -5020,8 +5024,15 @@ begin
         perform from rowrelay.target t
           where t.id in (select r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null)
             for no key update nowait;
+        was_native := rowrelay.is_native(capture.id);
         perform rowrelay.make_trigger_function(capture.id, '1 s');
-        return next format('table %s was altered: trigger function replaced', capture.relation);
+        return next case
+          when rowrelay.is_native(capture.id) = was_native then
+            format('table %s was altered: trigger function replaced', capture.relation)
+          when was_native then
+            format('table %s is captured by PL/pgSQL now', capture.relation)
+              || coalesce((select ': ' || o.obstacle from rowrelay.native_obstacle() as o), '')
+          else format('table %s is captured by rowrelay_native now', capture.relation) end;
       exception
         when lock_not_available then
           null; -- until it can be, changes are captured the slow way
@@ -9458,14 +9469,58 @@ begin
     format('revoke all on function rowrelay.%I from public', rowrelay.rest_name(capture.id)));
 end
 $$;
--- Purpose:    tells whether trigger functions are made in language rowrelay: the server module rowrelay_native is
---             installed in this database, the schema's owner may use it, and it is not switched off
+-- Purpose:    tells why the server module rowrelay_native is not used though its language is in this database
+-- Result:     obstacle, and what removes it; nulls if the module is used, is not in this database, or is switched off
 --             (rowrelay.capture_natively)
+create or replace function rowrelay.native_obstacle(out obstacle text, out remedy text)
+language plpgsql stable as $$
+declare
+  owner    constant oid := (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay');
+  module   record;
+  stranger oid;
+begin
+  select l.oid, l.lanvalidator, l.lanowner,
+         (select e.extowner from pg_depend d join pg_extension e on e.oid = d.refobjid
+           where d.classid = 'pg_language'::regclass and d.objid = l.oid and d.deptype = 'e'
+             and d.refclassid = 'pg_extension'::regclass) as extension_owner
+    into module
+    from pg_language l
+   where l.lanname = 'rowrelay' and exists (select from rowrelay.source s where s.native);
+  if not found then
+    return;
+  end if;
+  -- The extension is trusted, so whoever may create objects in the database may own it, and with it all that is made in
+  -- its language: dropping it drops trigger functions, and the changes of tables without triggers are lost.
+  select o.oid into stranger from unnest(array[module.lanowner, module.extension_owner]) as o(oid)
+   where not pg_has_role(o.oid, owner, 'usage') limit 1;
+  if stranger is not null then
+    obstacle := format('the server module is not used, because role %s owns it and could remove trigger functions with '
+                       'it', stranger::regrole);
+    remedy := format('drop extension rowrelay_native; create extension rowrelay_native, as role %s or as a superuser',
+                     owner::regrole);
+  elsif not has_language_privilege(owner, module.oid, 'usage') then
+    obstacle := format('the server module is not used, because role %s, which owns schema rowrelay, may not use '
+                       'language rowrelay', owner::regrole);
+    remedy := format('grant usage on language rowrelay to %s', owner::regrole);
+  else
+    -- fails where sessions that begin now cannot load the library
+    begin
+      execute format('select %s(0::oid)', module.lanvalidator::regproc);
+    exception when others then
+      obstacle := 'the server module cannot be loaded: ' || sqlerrm;
+      remedy := 'select * from rowrelay.capture_natively(false); or install the module on this server';
+    end;
+  end if;
+end
+$$;
+-- Purpose:    tells whether trigger functions are made in language rowrelay: the server module rowrelay_native is
+--             installed in this database, it is not switched off (rowrelay.capture_natively), and nothing is in the way
+--             (rowrelay.native_obstacle)
 create or replace function rowrelay.has_native() returns boolean
 language sql stable as $$
-  select exists (select from pg_language l join pg_namespace n on n.nspname = 'rowrelay'
-                  where l.lanname = 'rowrelay' and has_language_privilege(n.nspowner, l.oid, 'usage'))
+  select exists (select from pg_language l where l.lanname = 'rowrelay')
      and exists (select from rowrelay.source s where s.native)
+     and (select o.obstacle is null from rowrelay.native_obstacle() as o)
 $$;
 -- Purpose:    returns the first line of a trigger function in language rowrelay. It tells the server module what the
 --             function does with an ordinary row, so that the module can do the same without PL/pgSQL; see
@@ -18212,6 +18267,8 @@ begin
                      when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
                           and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
                        'its key is no longer unique: rows with the same key are one row in a target'
+                     when o.obstacle is not null and rowrelay.is_native(c.id) then
+                       o.obstacle || '; maintenance replaces its trigger function'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
                    end as note
@@ -18222,6 +18279,7 @@ begin
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k
                                                      where k.released_at is null)) as s
                      on s.capture = c.id
+              left join rowrelay.native_obstacle() as o on true
              where c.released_at is null) as n
      where n.note is not null;
 end
@@ -18247,10 +18305,12 @@ select c.relation,
           from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
        rowrelay.is_native(c.id) as native,
        c.per,
-       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because
+       case when c.per = 'statement' then rowrelay.statement_obstacle(c) end as by_row_because,
+       case when not rowrelay.is_native(c.id) then o.obstacle end as native_obstacle
   from rowrelay.capture k
  cross join lateral rowrelay.renumbered(k) as c
   left join rowrelay.capture_notes() as n on n.capture = c.id
+  left join rowrelay.native_obstacle() as o on true
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;
 comment on view rowrelay.captures is 'the tables whose changes are captured, and how';
