@@ -63,12 +63,14 @@ void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool
 }
 
 bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error) {
-  (void)forget_writers(horizon);
+  bool is_first = forget_writers(horizon) || horizon->writers == NULL;
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
     return false;
   int64_t last_id = result_bigint(reply, 0, 0);
   PQclear(reply);
+  if (!is_first && last_id < horizon->candidate)
+    return error_set(error, FAILURE_RETRY, "change ids were set back, as by a restore, while this process ran");
   /* The list must be younger than the id. */
   char *writers = NULL;
   bool remain = false;

@@ -230,6 +230,9 @@ comment on column rowrelay.migration.written_by is
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
+alter table rowrelay.source add column ids_from bigint not null default 0;
+comment on column rowrelay.source.ids_from is
+  'new changes have larger ids than this, unless their sequence was set back; see rowrelay.skip_lost_ids()';
 
 alter table rowrelay.instance add column synchronous boolean not null default false;
 comment on column rowrelay.instance.synchronous is

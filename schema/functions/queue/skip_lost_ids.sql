@@ -6,7 +6,9 @@
 --             Every process calls this when it connects, before it claims anything. Every start of a server counts,
 --             because restored files cannot be told from those of the stopped server. See rowrelay.this_server(). If
 --             the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence continues after a
---             random gap, because another server may continue from the same data.
+--             random gap, because another server may continue from the same data. A restore sets sequences at its
+--             end, perhaps after a process has called this in the middle of it: then ids are set back, and it is done
+--             once more.
 -- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
 --             before. is_alarm: this was certainly more than a restart of the same server
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
@@ -18,6 +20,7 @@ declare
   gap    bigint;
   this   record;
   last   text[];
+  lowest bigint;
   before bigint;
   was_restored boolean;
 begin
@@ -25,20 +28,20 @@ begin
     return;
   end if;
   select * into this from rowrelay.this_server();
-  select s.server into last from rowrelay.source s;
-  if last = this.server then
+  select s.server, s.ids_from into last, lowest from rowrelay.source s;
+  if last = this.server and rowrelay.last_change_id() >= lowest then
     return;
   end if;
   -- Others use the sequence before this transaction commits, so its commit must not be lost in a crash.
   perform set_config('synchronous_commit', 'local', true);
   -- Processes that connect at the same time wait here until the sequence has been set.
-  select s.server into last from rowrelay.source s for update;
-  if last = this.server then
+  select s.server, s.ids_from into last, lowest from rowrelay.source s for update;
+  if last = this.server and rowrelay.last_change_id() >= lowest then
     return;
   end if;
-  is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
+  is_alarm := rowrelay.last_change_id() < lowest or last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  was_restored := rowrelay.is_restored();
+  was_restored := rowrelay.is_restored() or rowrelay.last_change_id() < lowest;
   if was_restored then
     perform rowrelay.park_perhaps_sent('was restored from a dump');
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
@@ -61,7 +64,7 @@ begin
     from rowrelay.change_id i;
   update rowrelay.source s
      set restored_id = case when was_restored then before else s.restored_id end,
-         server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before,
+         server = this.server, ids_from = goes_on_after, ids_skipped = s.ids_skipped + goes_on_after - before,
          log_mark = rowrelay.log_mark();
   if was_restored then
     perform rowrelay.note_origin();
