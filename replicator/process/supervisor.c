@@ -280,6 +280,7 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
       log_message(LOG_LEVEL_INFO, "rowrelay %s delivers from %s", ROWRELAY_VERSION,
                   pgconn_describe(source_connection(supervisor->source)));
     supervisor->was_connected = true;
+    supervisor->maintenance_at = 0; /* it is due at once where this is another server: rowrelay.skip_lost_ids() */
     patience_connected(&supervisor->patience);
     systemd_status("running, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;

@@ -12,14 +12,19 @@ static struct fixture f;
 static const char *library;
 static char gone[300];
 
-/* Table item is captured by the module, and its library is gone. A session that has it loaded stays. */
-static void begin_without_library(const char *name) {
+/* Table item is captured by the module. */
+static void begin_with_library(const char *name) {
   native_begin(&f, name);
   library = native_own_library(&f);
   sql(f.at_source, "create table item (id int primary key, v int); create table other (id int primary key)");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1, 1)");
   snprintf(gone, sizeof gone, "%s.gone", library);
+}
+
+/* A session that has it loaded stays. */
+static void begin_without_library(const char *name) {
+  begin_with_library(name);
   cr_assert_eq(rename(library, gone), 0);
 }
 
@@ -100,6 +105,33 @@ Test(native, maintenance_is_due_at_once_on_another_server) {
   sql(f.at_source, "update rowrelay.source set server = array[server[1], server[2], 'another']; "
                    "select rowrelay.skip_lost_ids()");
   cr_expect_str_eq(ask(f.at_source, "select rowrelay.maintain_is_due()"), "t");
+  fixture_end(&f);
+}
+
+/* Its writers may not write before that. */
+Test(native, a_promoted_standby_without_the_library_captures_as_soon_as_a_process_has_found_it) {
+  own_server("source", "max_connections=100");
+  PGconn *standby = connect_to(own_standby(), NULL);
+  char both[512];
+  begin_with_library("native_standby");
+  snprintf(both, sizeof both, "host=%s,%s port=5432,5432 user=postgres dbname=%s target_session_attrs=read-write",
+           PQhost(f.at_source), PQhost(standby), f.name);
+  PQfinish(standby);
+  snprintf(f.source, sizeof f.source, "%s", both);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_says(process, "delivers from", 10);
+  wait_until(f.at_source, "f", 10, "select rowrelay.maintain_is_due()");
+  sleep_seconds(1); /* it is done */
+  wait_until(f.at_source, "t", 10, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
+  cr_assert_eq(rename(library, gone), 0);
+  fail_over();
+  PQfinish(f.at_source);
+  f.at_source = connect_to(f.source, NULL);
+  double since = seconds_now();
+  wait_until_says(process, "item is captured by PL/pgSQL now", 30);
+  cr_expect(seconds_now() - since < 8, "it took %.1f s", seconds_now() - since);
+  sql(f.at_source, "insert into item values (2, 1)");
+  stop_process(process, SIGTERM);
   fixture_end(&f);
 }
 
