@@ -135,10 +135,27 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
   return true;
 }
 
-static void join_workers(struct supervisor *supervisor) {
+static void join_workers(struct served_target *target) {
+  for (int n = 0; n < target->count; n++)
+    worker_join(&target->workers[n]);
+}
+
+static void join_all_workers(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
-    for (int n = 0; n < supervisor->served[i]->count; n++)
-      worker_join(&supervisor->served[i]->workers[n]);
+    join_workers(supervisor->served[i]);
+}
+
+/* Forgets a target that was dropped, as all its workers saw: it is there again, as where the database was restored. */
+static void forget_deserted(struct supervisor *supervisor, int id) {
+  struct served_target *target = find_served(supervisor, id);
+  if (target == NULL || !worker_pool_is_deserted(&target->pool))
+    return;
+  size_t i = 0;
+  while (supervisor->served[i] != target)
+    i++;
+  supervisor->served[i] = supervisor->served[--supervisor->served_count];
+  join_workers(target);
+  free_served_target(target);
 }
 
 static void free_served(struct supervisor *supervisor) {
@@ -181,6 +198,7 @@ static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   for (size_t i = 0; ok && i < targets.count; i++) {
     const struct settings *settings = targets.all[i];
     ok = check_installation(supervisor, settings->source_id, error) && settings_are_of_this_source(settings, error);
+    forget_deserted(supervisor, settings->target);
     if (ok && find_served(supervisor, settings->target) == NULL)
       ok = serve_target(supervisor, settings, error);
     if (ok)
@@ -535,7 +553,7 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
 static void wait_for_all(struct supervisor *supervisor) {
   backfiller_release(&supervisor->backfiller);
   maintenance_release(&supervisor->maintenance);
-  join_workers(supervisor);
+  join_all_workers(supervisor);
 }
 
 /* Records that this process has ended. */

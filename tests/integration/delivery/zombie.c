@@ -304,6 +304,25 @@ Test(zombie, a_process_that_slept_while_the_database_was_restored_in_place_hides
   fixture_end(&f);
 }
 
+/* As in the middle of a restore. */
+Test(zombie, a_target_that_was_gone_for_a_moment_is_served_again) {
+  struct fixture f;
+  mirrored_begin(&f, "zombie_target", "create table item (id int primary key, name text)");
+  mirrored_capture(&f, "item");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_says(process, "target w: 2 workers", 10);
+  sleep_seconds(2); /* maintenance at its start, which would tidy up behind a dropped target */
+  sql(f.at_source, "update rowrelay.target set dropped_at = now()");
+  wait_until_says(process, "target w was dropped", 15);
+  sleep_seconds(1.5); /* both have seen it */
+  sql(f.at_source, "update rowrelay.target set dropped_at = null");
+  sql(f.at_source, "insert into item values (1, 'new')");
+  wait_until_empty(&f, 15);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  mirrored_same(&f, "item");
+  fixture_end(&f);
+}
+
 /* A restore sets sequences when all tables are there: a process may have begun before. */
 Test(zombie, ids_that_a_restore_sets_back_under_a_process_hide_no_change) {
   struct fixture f;
