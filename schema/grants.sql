@@ -33,6 +33,7 @@ declare
       "row_hashing": ["select"],
       "shape": ["select"],
       "tick": ["select"],
+      "server_start": ["select"],
       "day": ["select"],
       "history": ["select"],
       "errors": ["select"],

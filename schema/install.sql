@@ -60,6 +60,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/lock_configuration.sql
 \ir functions/target/this_server.sql
 \ir functions/history/timeline.sql
+\ir functions/history/server_started.sql
+\ir functions/history/note_start.sql
 \ir functions/history/log_mark.sql
 \ir functions/history/change_age.sql
 \ir functions/retention/day_bounds.sql

@@ -309,8 +309,28 @@ comment on column rowrelay.day.dropped_in is 'transaction that dropped it, or la
 
 alter table rowrelay.source add column log_mark text not null default left(md5(gen_random_uuid()::text), 8);
 comment on column rowrelay.source.log_mark is 'which log this is, in cursors; see rowrelay.log_mark()';
-alter table rowrelay.tick add column timeline integer;
+alter table rowrelay.tick add column timeline integer, add column started bigint;
 comment on column rowrelay.tick.timeline is 'of the server; null: version 1 took it; see rowrelay.changes_since()';
+comment on column rowrelay.tick.started is 'when the server had started, see rowrelay.server_started()';
+
+create table rowrelay.server_start (
+  id        integer generated always as identity primary key,
+  timeline  integer not null,
+  started   bigint not null,
+  next_txid xid8 not null,
+  noted_at  timestamptz not null default clock_timestamp(),
+  constraint each_once unique (timeline, started)
+);
+comment on table rowrelay.server_start is
+  'runs of servers that this one goes on from, and its own: what a cursor has seen of any other one is not here; see '
+  'rowrelay.changes_since()';
+comment on column rowrelay.server_start.id is 'order';
+comment on column rowrelay.server_start.timeline is 'of the server';
+comment on column rowrelay.server_start.started is 'when it had started, see rowrelay.server_started()';
+comment on column rowrelay.server_start.next_txid is
+  'no transaction with this number or a larger one had ended when it was noted: what ended in an earlier run with one '
+  'is lost here';
+comment on column rowrelay.server_start.noted_at is 'when rowrelay.skip_lost_ids() noted it';
 
 -- Operations ------------------------------------------------------------------------------------------------------
 alter table rowrelay.source add column native boolean not null default true;

@@ -241,23 +241,34 @@ void own_server(const char *which, const char *settings) {
   setenv(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR", dir, 1);
 }
 
-static char standby_dir[128];
-static char standby_conninfo[512];
+enum { STANDBYS = 2 };
+static struct {
+  char dir[128];
+  char conninfo[512];
+} standbys[STANDBYS];
+static int standby_count;
+static int promoted_count;
 
 const char *own_standby(void) {
+  cr_assert(standby_count < STANDBYS);
   const char *primary = environment("ROWRELAY_TEST_SOURCE_DIR");
-  snprintf(standby_dir, sizeof standby_dir, "%.120s-b", primary);
-  guard_directory(standby_dir, "tests/support/pg.sh");
-  control_server("standby", standby_dir, primary, standby_conninfo, sizeof standby_conninfo);
-  return standby_conninfo;
+  char *dir = standbys[standby_count].dir;
+  char *conninfo = standbys[standby_count].conninfo;
+  snprintf(dir, sizeof standbys->dir, "%.120s-%c", primary, 'b' + standby_count);
+  guard_directory(dir, "tests/support/pg.sh");
+  control_server("standby", dir, primary, conninfo, sizeof standbys->conninfo);
+  standby_count++;
+  return conninfo;
 }
 
 void fail_over(void) {
   char unused[512];
+  cr_assert(promoted_count < standby_count);
   control_server("kill", environment("ROWRELAY_TEST_SOURCE_DIR"), NULL, unused, sizeof unused);
-  control_server("promote", standby_dir, NULL, unused, sizeof unused);
-  setenv("ROWRELAY_TEST_SOURCE", standby_conninfo, 1);
-  setenv("ROWRELAY_TEST_SOURCE_DIR", standby_dir, 1);
+  control_server("promote", standbys[promoted_count].dir, NULL, unused, sizeof unused);
+  setenv("ROWRELAY_TEST_SOURCE", standbys[promoted_count].conninfo, 1);
+  setenv("ROWRELAY_TEST_SOURCE_DIR", standbys[promoted_count].dir, 1);
+  promoted_count++;
 }
 
 void fixture_begin(struct fixture *fixture, const char *name) {
@@ -558,4 +569,10 @@ void stop_server(const char *which, const char *mode) {
 
 void start_server(const char *which) {
   control(which, "start", NULL);
+}
+
+void in_source_directory(const char *command) {
+  char line[512];
+  snprintf(line, sizeof line, "cd '%s' && %s", environment("ROWRELAY_TEST_SOURCE_DIR"), command);
+  cr_assert(system(line) == 0, "%s", line);
 }

@@ -32,10 +32,10 @@ void own_server(const char *which, const char *settings);
 
 /*
  * A streaming standby of the source, which must be this test's own. Gives its conninfo; it ends with the test. Before
- * fixture_begin().
+ * fixture_begin(). A second call makes a second one, of the same source.
  */
 const char *own_standby(void);
-/* Kills the source, and makes the standby the source: a primary, on which fixture_end() will drop the database. */
+/* Kills the source, and makes the next standby the source: a primary, on which fixture_end() will drop the database. */
 void fail_over(void);
 
 /* When this test has ended, however that was, `SCRIPT remove DIR` is run: a server of its own ends with it. */
@@ -133,5 +133,8 @@ void same_rows(struct fixture *fixture, const char *source_table, const char *ta
 void restart_server(const char *which, const char *mode);
 void stop_server(const char *which, const char *mode);
 void start_server(const char *which);
+/* Runs a command of the shell in the source's directory, which has its files in data/. Only where it is this test's
+ * own. */
+void in_source_directory(const char *command);
 
 #endif

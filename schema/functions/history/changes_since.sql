@@ -11,30 +11,45 @@
 --             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no
 --             change comes twice, and transactions that get the ids of forgotten ones are new.
 --
---             A standby that takes over, or a recovery to a point in time, may have lost what the cursor has seen, and
---             transactions get its numbers again. Then the timeline is another one, and reading goes on from the last
---             tick of the cursor's timeline, which this server has: what came after it comes once more.
+--             A standby that takes over, a recovery to a point in time, or a copy of the files that is put back may
+--             have lost what the cursor has seen, and transactions get its numbers again. A timeline's number does not
+--             tell: files that are put back keep it, and two standbys of one primary get the same. So a cursor names
+--             the run of the server that gave it, by timeline and start, and rowrelay.server_start has the runs that
+--             this server goes on from.
+--             - A run that is not among them: nothing tells what is common, and the cursor is refused. (If it had not
+--               been noted either where the cursor was given, the cursor names the one before it on that timeline, too,
+--               and that counts: as where no process ever runs.)
+--             - The timeline is the same, and what the cursor has seen had ended when the next run was noted: an
+--               ordinary restart. Nothing is lost, and reading goes on.
+--             - Else reading goes on from the last tick of the cursor's run that this server has, or of one before it:
+--               up to there both are the same. What came after it comes once more.
 -- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
 --             of which tables, null: of all that the caller may read
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another source, or of before the log was restored; '' where
---             it was restored into another server; this server has lost what the cursor has seen; the log was dropped
---             before it was read; the caller may not read one of the tables, or it was dropped; this server is a
---             standby
+--             it was restored into another server; this server has lost what the cursor has seen, or may have; the log
+--             was dropped before it was read; the caller may not read one of the tables, or it was dropped; this server
+--             is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
                  captured_at timestamptz, txid xid8, actor text, problem text)
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
-  here    constant text := rowrelay.log_mark();
+  mark    constant text := rowrelay.log_mark();
   line    constant integer := rowrelay.timeline();
-  parts   text[];      -- of the cursor: mark, timeline, since, until, after
+  began   constant bigint := rowrelay.server_started();
+  here    text;        -- what each cursor begins with that is given now
+  parts   text[];      -- of the cursor: mark, timeline, start, start that had been noted, since, until, after
+  common  rowrelay.server_start; -- the last run that both know
+  seen    xid8;        -- no transaction with a number so large has ended for the cursor
+  bound   xid8;        -- nor, here, for the runs up to the common one
   now_era integer;     -- another one if the log was restored from a dump into another server
   since   pg_snapshot; -- up to it all is read
   until   pg_snapshot; -- up to it is being read
   after   bigint := 0; -- from this id on
+  is_lost boolean := false; -- whether what came after the last common tick may be
   known   rowrelay.tick;
   first   bigint;
   low     bigint;
@@ -47,15 +62,19 @@ begin
     raise exception 'changes_since() does not work on a standby' using errcode = 'read_only_sql_transaction',
       hint = 'Connect to the primary.';
   end if;
+  here := concat_ws('.', mark, line, began,
+                    (select case when s.timeline = line then nullif(s.started, began) end
+                       from rowrelay.server_start s order by s.id desc limit 1));
   parts := case coalesce(cursor, '')
-    when '' then array[here, line::text, '1:1:', null, null]
-    when 'now' then array[here, line::text, null, null, null]
-    else regexp_match(cursor, '^([0-9a-f]{8})[.]([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
+    when '' then array[mark, line::text, began::text, null, '1:1:', null, null]
+    when 'now' then array[mark, line::text, began::text, null, null, null, null]
+    else regexp_match(cursor, '^([0-9a-f]{8})[.]([0-9]{1,9})(?:[.]([0-9]{1,18}))?(?:[.]([0-9]{1,18}))?'
+                              '/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
                               '(?:/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)/([0-9]{1,18}))?$') end;
   begin
-    since := parts[3];
-    until := parts[4];
-    after := coalesce(parts[5]::bigint, 0);
+    since := parts[5];
+    until := parts[6];
+    after := coalesce(parts[7]::bigint, 0);
   exception when others then
     parts := null;
   end;
@@ -67,23 +86,40 @@ begin
   select t.* into known from rowrelay.tick t order by t.id desc limit 1;
   now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot)
                                      > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
-  if parts[1] <> here then
+  if parts[1] <> mark then
     raise exception 'this cursor is of another source, or the log was restored since' using
       errcode = 'object_not_in_prerequisite_state',
       hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
-  if parts[2]::integer <> line then
+  seen := pg_snapshot_xmax(coalesce(until, since));
+  if parts[3] is not null and (parts[2]::integer <> line or parts[3]::bigint <> began) then
+    select s.* into common
+      from rowrelay.server_start s
+     where s.timeline = parts[2]::integer and s.started in (parts[3]::bigint, parts[4]::bigint)
+     order by s.id desc limit 1;
+    bound := (select s.next_txid from rowrelay.server_start s where s.id > common.id order by s.id limit 1);
+    is_lost := common.id is null or common.timeline <> line or coalesce(seen > bound, false);
+    select t.* into known
+      from rowrelay.tick t
+     where is_lost and common.id is not null and t.era = now_era
+       and pg_snapshot_xmax(t.snapshot) <= coalesce(bound, pg_snapshot_xmax(pg_current_snapshot()))
+       and (t.timeline = common.timeline and t.started = common.started
+            or pg_snapshot_xmax(t.snapshot) <= common.next_txid)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+  elsif parts[2]::integer <> line then -- a cursor that names no run
+    is_lost := true;
     select t.* into known from rowrelay.tick t where t.timeline = parts[2]::integer order by t.id desc limit 1;
-    if not found then
-      raise exception 'it is not known how much of what this cursor has seen this server still has' using
-        errcode = 'object_not_in_prerequisite_state',
-        detail = 'The server failed over, or was restored, and no rowrelay run had worked before.',
-        hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
-    elsif pg_snapshot_xmax(coalesce(until, since)) > pg_snapshot_xmax(known.snapshot) then
-      since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
-      until := null;
-      after := 0;
-    end if;
+  end if;
+  if is_lost and known.id is null then
+    raise exception 'it is not known how much of what this cursor has seen this server still has' using
+      errcode = 'object_not_in_prerequisite_state',
+      detail = 'The server failed over, or was restored. It does not go on from the one that gave the cursor, as far '
+               'as is noted, or no rowrelay run had worked there.',
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
+  elsif is_lost and seen > pg_snapshot_xmax(known.snapshot) then
+    since := case when pg_snapshot_xmax(since) > pg_snapshot_xmax(known.snapshot) then known.snapshot else since end;
+    until := null;
+    after := 0;
   end if;
   -- It would go back, and hand out what was handed out, or over what this server is still to write.
   if not rowrelay.snapshot_includes(pg_current_snapshot(), coalesce(until, since)) then
@@ -146,7 +182,7 @@ begin
          limit max_changes - given
       loop
         given := given + 1;
-        next_cursor := concat_ws('/', concat(here, '.', line), since, until, change_id);
+        next_cursor := concat_ws('/', here, since, until, change_id);
         return next;
       end loop;
       low := low + width;
@@ -155,7 +191,7 @@ begin
     perform rowrelay.check_log_behind(since, until, after, relations, cursor = '');
   end if;
   if given < max_changes then
-    return query select concat_ws('/', concat(here, '.', line), until), null::bigint, null::regclass, null::text,
+    return query select concat_ws('/', here, until), null::bigint, null::regclass, null::text,
                         null::text, null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
   end if;
 end

@@ -80,11 +80,11 @@ begin
   tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
   tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, era, timeline, snapshot, low, high, writers, writers_from, open_from,
-                               indexed_to, first_day, last_day, block_ids, block_txids)
-    values (tick.taken_at, tick.era, rowrelay.timeline(), tick.snapshot, tick.low, tick.high, tick.writers,
-            tick.writers_from, tick.open_from, tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids,
-            tick.block_txids);
+    insert into rowrelay.tick (taken_at, era, timeline, started, snapshot, low, high, writers, writers_from,
+                               open_from, indexed_to, first_day, last_day, block_ids, block_txids)
+    values (tick.taken_at, tick.era, rowrelay.timeline(), rowrelay.server_started(), tick.snapshot, tick.low,
+            tick.high, tick.writers, tick.writers_from, tick.open_from, tick.indexed_to, tick.first_day,
+            tick.last_day, tick.block_ids, tick.block_txids);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
                                block_ids = tick.block_ids, block_txids = tick.block_txids

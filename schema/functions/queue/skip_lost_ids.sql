@@ -52,6 +52,7 @@ begin
     perform rowrelay.park_perhaps_sent('is at another server now that may lack the latest deliveries');
   end if;
   perform rowrelay.renumber();
+  perform rowrelay.note_start();
 
   clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
   gap := step + (random() * step)::bigint;

@@ -133,12 +133,6 @@ Test(crash, what_comes_after_changes_that_the_crash_forgot_is_not_taken_for_them
 
 /* ---- copies of a server's files --------------------------------------------------------------------------------- */
 
-static void in_source_directory(const char *command) {
-  char line[512];
-  snprintf(line, sizeof line, "cd '%s' && %s", getenv("ROWRELAY_TEST_SOURCE_DIR"), command);
-  cr_assert(system(line) == 0, "%s", line);
-}
-
 static void stop_source(struct fixture *f, const char *mode) {
   PQfinish(f->at_source);
   f->at_source = NULL;

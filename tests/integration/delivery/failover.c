@@ -323,3 +323,64 @@ Test(failover, a_cursor_goes_on_at_the_standby_and_misses_nothing_that_is_there)
   cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'later%%'"), "3");
   fixture_end(&f);
 }
+
+static void is_refused(struct fixture *f, const char *cursor) {
+  cr_expect_str_eq(sql_fails(f->at_source, "select * from rowrelay.changes_since('%s')", cursor), "55000");
+  cr_expect(strstr(PQerrorMessage(f->at_source), "it is not known how much of what this cursor has seen") != NULL, "%s",
+            PQerrorMessage(f->at_source));
+}
+
+static void connect_to_source(struct fixture *f) {
+  PQfinish(f->at_source);
+  snprintf(f->source, sizeof f->source, "%.400s dbname=%s", getenv("ROWRELAY_TEST_SOURCE"), f->name);
+  f->at_source = connect_to(f->source, NULL);
+}
+
+/*
+ * Two that are promoted one after the other get timelines with the same number, and give out the same transactions'
+ * numbers.
+ */
+Test(failover, a_cursor_of_a_primary_that_the_present_one_never_followed_is_refused) {
+  struct fixture f;
+  char at_first[4096] = "";
+  char early[4096];
+  char noted[4096];
+  own_server("source", "max_connections=100");
+  own_standby();
+  own_standby();
+  fixture_begin(&f, "failover_twice");
+  writers_make_tables(f.at_source);
+  sql(f.at_source, "select rowrelay.capture_table('stock'), rowrelay.capture_table('ledger')");
+  writers_fill_tables(f.at_source, KEYS);
+  sql(f.at_target, "create table seen (id bigint, note text)");
+  sql(f.at_source, "select rowrelay.skip_lost_ids()"); /* as each process does first */
+  write_notes(&f, "both", 5);
+  sql(f.at_source, "select rowrelay.tick(100000, true)");
+  consume(&f, at_first, sizeof at_first);
+  wait_until(f.at_source, "t", 10,
+             "select count(*) = 2 and bool_and(replay_lsn >= pg_current_wal_lsn()) from pg_stat_replication");
+
+  fail_over();
+  connect_to_source(&f);
+  memcpy(early, at_first, sizeof early);
+  write_notes(&f, "second", 10);
+  consume(&f, early, sizeof early);
+  sql(f.at_source, "select rowrelay.skip_lost_ids()");
+  memcpy(noted, early, sizeof noted);
+  write_notes(&f, "second", 3);
+  consume(&f, noted, sizeof noted);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'second%%'"), "13",
+                   "who was here before the first process goes on, and nothing comes twice");
+
+  fail_over();
+  connect_to_source(&f);
+  write_notes(&f, "kept", 30); /* past the numbers that the cursors have seen */
+  is_refused(&f, early);
+  is_refused(&f, noted);
+  sql(f.at_source, "select rowrelay.skip_lost_ids()");
+  is_refused(&f, early);
+  is_refused(&f, noted);
+  consume(&f, at_first, sizeof at_first);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from seen where note like 'kept%%'"), "30");
+  fixture_end(&f);
+}

@@ -339,6 +339,150 @@ Test(cursor, of_the_database_that_was_dumped_or_copied_is_refused_where_it_was_r
   fixture_end(&f);
 }
 
+/* ---- files that are put back --------------------------------------------------------------------------------------
+ */
+
+static void stop_source(void) {
+  PQfinish(f.at_source);
+  f.at_source = NULL;
+  stop_server("source", "fast");
+}
+
+static void start_source(void) {
+  start_server("source");
+  f.at_source = connect_to(f.source, NULL);
+}
+
+/* Rows from..to in transactions of their own. */
+static void insert_items(int from, int to) {
+  for (int n = from; n <= to; n++)
+    sql(f.at_source, "insert into item values (%d)", n);
+}
+
+static void note_start(void) {
+  sql(f.at_source, "select rowrelay.skip_lost_ids()"); /* as each process does first */
+}
+
+/* Nothing in them tells that the server went on after the copy, under the same timeline. */
+static void put_copy_back_and_write(void) {
+  stop_source();
+  in_source_directory("rm -rf data && cp -a copy data");
+  start_source();
+  note_start();
+  insert_items(100, 139); /* more transactions than were lost */
+}
+
+static void may_have_lost(const char *from) {
+  PGresult *rows = ask_since(f.at_source, from, 100);
+  cr_expect_str_eq(PQresultErrorField(rows, PG_DIAG_SQLSTATE), "55000");
+  cr_expect(strstr(PQresultErrorMessage(rows), "it is not known how much of what this cursor has seen") != NULL, "%s",
+            PQresultErrorMessage(rows));
+  PQclear(rows);
+}
+
+Test(cursor, of_a_start_that_the_files_that_were_put_back_know_nothing_of_is_refused) {
+  own_server("source", NULL);
+  begin("cursor_put_back");
+  insert_items(1, 3);
+  note_start();
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 i2 i3 ");
+  stop_source();
+  in_source_directory("cp -a data copy");
+  start_source();
+  note_start();
+  insert_items(4, 9);
+  cr_assert_str_eq(read_some(f.at_source, 100), "i4 i5 i6 i7 i8 i9 ");
+  put_copy_back_and_write();
+  may_have_lost(cursor);
+  fixture_end(&f);
+}
+
+/* A copy of the running server; with a tick before it, or without. */
+static void roll_back_beneath(const char *name, bool ticks) {
+  own_server("source", NULL);
+  begin(name);
+  insert_items(1, 3);
+  note_start();
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 i2 i3 ");
+  if (ticks)
+    sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  insert_items(4, 4);
+  cr_assert_str_eq(read_some(f.at_source, 100), "i4 ");
+  sql(f.at_source, "checkpoint");
+  in_source_directory("{ cp -a data copy; rm copy/postmaster.pid; }"); /* files for a moment may be gone */
+}
+
+Test(cursor, beneath_which_files_were_put_back_goes_on_from_the_last_tick_in_them_and_misses_nothing) {
+  char early[sizeof cursor];
+  roll_back_beneath("cursor_beneath", true);
+  memcpy(early, cursor, sizeof early);
+  insert_items(5, 14);
+  cr_assert_str_eq(read_some(f.at_source, 3), "i5 i6 i7 ");
+  put_copy_back_and_write();
+  const char *words = read_some(f.at_source, 100);
+  cr_expect(strncmp(words, "i4 i100 i101 ", 13) == 0, "%s", words);
+  cr_expect(strstr(words, "i138 i139 ") != NULL, "%s", words);
+  cr_expect_str_eq(read_some(f.at_source, 100), "");
+  memcpy(cursor, early, sizeof early);
+  words = read_some(f.at_source, 100);
+  cr_expect(strncmp(words, "i100 i101 ", 10) == 0, "who has seen nothing that is lost gets nothing twice: %s", words);
+  fixture_end(&f);
+}
+
+Test(cursor, beneath_which_files_without_a_tick_were_put_back_is_refused) {
+  roll_back_beneath("cursor_tickless", false);
+  insert_items(5, 14);
+  cr_assert_str_eq(read_some(f.at_source, 3), "i5 i6 i7 ");
+  put_copy_back_and_write();
+  may_have_lost(cursor);
+  fixture_end(&f);
+}
+
+/* A cursor as it was before it named the server's start. */
+static void forget_start(char *given) {
+  char *first = strchr(given, '.');
+  char *second = first != NULL ? strchr(first + 1, '.') : NULL;
+  cr_assert(second != NULL, "%s", given);
+  const char *rest = strchr(second, '/');
+  memmove(second, rest, strlen(rest) + 1);
+}
+
+/* Some of the starts are noted by a process, others by nobody. */
+Test(cursor, of_any_form_goes_on_over_restarts_without_a_repeat) {
+  char unnamed[sizeof cursor];
+  own_server("source", NULL);
+  begin("cursor_restarts");
+  snprintf(unnamed, sizeof unnamed, "%s", "");
+  for (int round = 1; round <= 6; round++) {
+    char expected[64];
+    char named[sizeof cursor];
+    insert_items(10 * round, 10 * round + 2);
+    snprintf(expected, sizeof expected, "i%d i%d ", 10 * round, 10 * round + 1);
+    cr_expect_str_eq(read_some(f.at_source, 2), expected, "%s", cursor);
+    memcpy(named, cursor, sizeof named);
+    memcpy(cursor, unnamed, sizeof cursor);
+    cr_expect_str_eq(read_some(f.at_source, 2), expected, "%s", cursor);
+    memcpy(unnamed, cursor, sizeof unnamed);
+    forget_start(unnamed);
+    PQfinish(f.at_source);
+    restart_server("source", round % 2 == 0 ? "fast" : "immediate");
+    f.at_source = connect_to(f.source, NULL);
+    if (round == 2 || round == 5)
+      note_start();
+    snprintf(expected, sizeof expected, "i%d ", 10 * round + 2);
+    memcpy(cursor, unnamed, sizeof cursor);
+    cr_expect_str_eq(read_some(f.at_source, 100), expected, "%s", cursor);
+    memcpy(unnamed, cursor, sizeof unnamed);
+    forget_start(unnamed);
+    memcpy(cursor, named, sizeof cursor);
+    cr_expect_str_eq(read_some(f.at_source, 100), expected, "%s", cursor);
+    if (round == 4)
+      note_start();
+  }
+  fixture_end(&f);
+}
+
 /* What is older than 30 days, which is all that was written today, is dropped. */
 static void let_it_go(int days_ago) {
   past_move(f.at_source, days_ago);
