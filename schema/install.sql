@@ -206,6 +206,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/row_is_unaltered.sql
 \ir ../triggers/columns_are_named.sql
 \ir ../triggers/row_check.sql
+\ir ../triggers/has_key.sql
+\ir ../triggers/lanes_are_known.sql
+\ir ../triggers/lane_check.sql
+\ir ../triggers/lanes_are_current.sql
 \ir ../triggers/awkward_columns.sql
 \ir ../triggers/pinned_settings.sql
 \ir ../triggers/pin_statements.sql

@@ -17,6 +17,7 @@ declare
   arrays    constant oid[] := array(select t.typarray from pg_type t
                                      where t.oid = any (types) and t.typname not in ('jsonb', 'timestamptz'));
   keys      text;
+  collations text;
   lanes     text;
 begin
   if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
@@ -39,8 +40,9 @@ begin
   end if;
 
   select string_agg(format('%s:%s', a.attnum, encode(convert_to(a.attname, getdatabaseencoding()), 'hex')), ','
-                    order by k.position)
-    into keys
+                    order by k.position),
+         string_agg(a.attcollation::text, ',' order by k.position)
+    into keys, collations
     from unnest(rowrelay.live_key(capture)) with ordinality as k(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = k.number
   having count(*) between 1 and 8 and bool_and(rowrelay.base_type(a.atttypid) = any (key_types));
@@ -59,6 +61,6 @@ begin
     || ' before=' || case when rowrelay.keeps_before(capture) then 't' else 'f' end
     || ' types=' || (select string_agg(a.atttypid::text, ',' order by a.attnum) from pg_attribute a
                       where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped)
-    || ' keys=' || keys || ' lanes=' || lanes;
+    || ' keys=' || keys || ' collations=' || collations || ' lanes=' || lanes;
 end
 $$;

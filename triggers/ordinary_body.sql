@@ -33,8 +33,8 @@ declare
   old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
   hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
   left_out     text[]; -- names of columns that are left out, masked, or chosen
-  new_has_key  text; -- null: always
-  old_has_key  text;
+  new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
+  old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   has_timezone boolean;
   known        text;
   is_ordinary  text; -- conditions for an insert or update, and for a delete
@@ -49,11 +49,6 @@ begin
     return null;
   end if;
 
-  -- in a column that a user chose as part of the key
-  select string_agg(format('new.%I is not null', a.attname), ' and '),
-         string_agg(format('old.%I is not null', a.attname), ' and ')
-    into new_has_key, old_has_key
-    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
     -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
@@ -84,6 +79,7 @@ begin
            format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
+           rowrelay.lane_check(relation, key_columns || lane_columns),
            case when new_image !~ '^(rowrelay.trim_image.)?pg_catalog.row_to_json' then
              rowrelay.row_check(relation, false) end,
            case when cardinality(left_out) > 0 then

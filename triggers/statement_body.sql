@@ -61,6 +61,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || coalesce(' and ' || rowrelay.lane_check(relation, key_columns || lane_columns), '')
          || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
     from pg_attribute a
@@ -79,6 +80,8 @@ begin
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
+           -- of one row at least, which rowrelay.record_row() then captures with all others
+           '  is_keyless is_small%type;',
            -- else nothing can be known
            '  may_look is_small%type;',
            '  is_single is_small%type;',
@@ -119,7 +122,9 @@ begin
            '    end if;',
            '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
            '    today := rowrelay.partition_day();',
-           '    if is_small and not is_other then',
+           '    if is_keyless then',
+           '      is_small := null;',
+           '    elsif is_small and not is_other then',
     pins.pin,
     rowrelay.statement_few(capture),
     pins.unpin,

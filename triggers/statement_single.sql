@@ -3,7 +3,7 @@
 --             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
 -- Parameters: capture
 -- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
---             changed a key either
+--             changed a key, or a key is null, either
 create or replace function rowrelay.statement_single(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -26,6 +26,8 @@ declare
                                        rowrelay.same_key(capture, 't', 'old'));
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';
+  new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
+  old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   new_is_small text;
   logged       text;
 begin
@@ -39,13 +41,15 @@ begin
       select t.*
         from (values
           (1, 'INSERT', format(logged, new_key, new_hash, 'null', new_image), 'rowrelay_new as new',
-           concat_ws(' and ', format(is_single, 'rowrelay_new'), nullif(new_is_small, '')), is_last),
+           concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
           (2, 'UPDATE', format(logged, new_key, new_hash, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
-           concat_ws(' and ', format(is_single, 'rowrelay_new'), nullif(new_is_small, ''), old_is_small,
+           concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
+                     old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
           (3, 'DELETE', format(logged, old_key, old_hash, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
-           'rowrelay_old as old', concat_ws(' and ', format(is_single, 'rowrelay_old'), old_is_small), is_gone))
+           'rowrelay_old as old',
+           concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))
     select concat_ws(E'\n',
     string_agg(concat_ws(E'\n',

@@ -48,15 +48,21 @@ declare
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text := rowrelay.rekeyed_expression(capture);
-  new_is_null  text;
-  old_is_null  text;
+  -- a row with a null in its key cannot be identified
+  new_is_null  text := case when has_key then
+    format('      if not (%s) then raise exception ''its key is null''; end if;',
+           rowrelay.has_key(relation, key_columns, 'new')) end;
+  old_is_null  text := case when has_key then
+    format('      if not (%s) then raise exception ''its key is null''; end if;',
+           rowrelay.has_key(relation, key_columns, 'old')) end;
   size         text;
   is_relayed   text := case
     when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
-  known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
+  known        text := concat_ws(E'\n       and ', rowrelay.lane_check(relation, key_columns || lane_columns),
+                                 rowrelay.row_check(relation, not rowrelay.has_children(relation)
                                                     and rowrelay.row_image((select c.reltype from pg_class c
                                                         where c.oid = relation), 'new')
-                                                        = 'pg_catalog.row_to_json(new.*)');
+                                                        = 'pg_catalog.row_to_json(new.*)'));
   foreign_to   text := rowrelay.foreign_table(capture);
   -- PL/pgSQL accepts its keywords as fields of a row only after they appeared in quotes.
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
@@ -64,15 +70,6 @@ declare
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
 begin
   select * into images from rowrelay.image_statements(capture, keeps_before, is_apart);
-  -- A user chose this key; a row with a null in it cannot be identified.
-  select format('      if %s then raise exception ''its key is null''; end if;',
-                string_agg(format('new.%I is null', a.attname), ' or ')),
-         format('      if %s then raise exception ''its key is null''; end if;',
-                string_agg(format('old.%I is null', a.attname), ' or '))
-    into new_is_null, old_is_null
-    from pg_attribute a
-   where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
-  having count(*) > 0;
   size := case when keeps_before
                then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), '
                     'coalesce(pg_catalog.pg_column_size(old_row), 0))'

@@ -6,6 +6,8 @@
 
 #include "fixture.h"
 
+/* Makes the language in this test's database, unless it is there; false: the module was not built. */
+bool native_add_language(struct fixture *fixture);
 /* Begins the fixture, where the module is there, and adds targets "w" and "few". Otherwise the test is skipped. */
 void native_begin(struct fixture *fixture, const char *name);
 /* The same, and captures table item (id, v) for "w". Gives a session to write with. */

@@ -66,6 +66,18 @@ static bool read_keys(plan *plan, const char *text) {
   return false;
 }
 
+/* Of the columns of the key; 0: none. */
+static bool read_collations(plan *plan, const char *text) {
+  for (int i = 0; i < plan->key_count; i++) {
+    char *end;
+    plan->keys[i].collation = (Oid)strtoul(text, &end, 10);
+    if (end == text || (i + 1 < plan->key_count && *end != ','))
+      return false;
+    text = end + 1;
+  }
+  return true;
+}
+
 static bool read_lanes(plan *plan, const char *text) {
   unsigned long first, count;
   while (plan->target_count < MOST_TARGETS && next_number(&text, PG_INT32_MAX, &first)) {
@@ -132,15 +144,17 @@ static bool read_types(plan *plan, const char *text) {
 static bool read_plan(plan *plan, const char *line) {
   const char *capture = plan_field(line, "capture"), *relation = plan_field(line, "relation"),
              *origin = plan_field(line, "origin"), *before = plan_field(line, "before"),
-             *types = plan_field(line, "types"), *keys = plan_field(line, "keys"), *lanes = plan_field(line, "lanes");
+             *types = plan_field(line, "types"), *keys = plan_field(line, "keys"),
+             *collations = plan_field(line, "collations"), *lanes = plan_field(line, "lanes");
   if (strncmp(line, "-- plan 1 ", 10) != 0 || capture == NULL || relation == NULL || origin == NULL || before == NULL ||
-      types == NULL || keys == NULL || lanes == NULL)
+      types == NULL || keys == NULL || collations == NULL || lanes == NULL)
     return false;
   plan->capture = atoi(capture);
   plan->relation = (Oid)strtoul(relation, NULL, 10);
   plan->captures_origin = *origin == 't';
   plan->keeps_before = *before == 't';
-  return read_types(plan, types) && read_keys(plan, keys) && read_lanes(plan, lanes);
+  return read_types(plan, types) && read_keys(plan, keys) && read_collations(plan, collations) &&
+         read_lanes(plan, lanes);
 }
 
 static void load_plan(plan *plan, HeapTuple row) {
@@ -211,9 +225,13 @@ bool plan_knows_table(const plan *plan, Relation relation) {
   if (count != plan->column_count)
     return false;
   for (int i = 0; i < plan->key_count; i++) {
-    int number = plan->keys[i].number;
-    if (number > columns->natts || TupleDescAttr(columns, number - 1)->attisdropped ||
-        strcmp(NameStr(TupleDescAttr(columns, number - 1)->attname), NameStr(plan->keys[i].name)) != 0)
+    const key_column *key = &plan->keys[i];
+    Form_pg_attribute attribute;
+    if (key->number > columns->natts)
+      return false;
+    attribute = TupleDescAttr(columns, key->number - 1);
+    if (attribute->attisdropped || attribute->attcollation != key->collation || /* else it has another hash */
+        strcmp(NameStr(attribute->attname), NameStr(key->name)) != 0)
       return false;
   }
   return true;

@@ -1,10 +1,11 @@
 /*
  * plan: what the first line of a trigger function tells the module to do with an ordinary row:
  *
- *   -- plan 1 capture=7 relation=16385 origin=f before=f types=23,25 keys=1:6964 lanes=4097:64,8193:8
+ *   -- plan 1 capture=7 relation=16385 origin=f before=f types=23,25 keys=1:6964 collations=0
+ *      lanes=4097:64,8193:8
  *
- * A key's name is in hexadecimal; lanes are the first of each target, and how many there are. rowrelay.native_plan()
- * writes it.
+ * A key's name is in hexadecimal; collations are those of the key's columns, 0 for none; lanes are the first of each
+ * target, and how many there are. rowrelay.native_plan() writes it.
  */
 #ifndef ROWRELAY_NATIVE_PLAN_H
 #define ROWRELAY_NATIVE_PLAN_H
@@ -31,6 +32,7 @@ typedef struct column {
 typedef struct key_column {
   AttrNumber number;
   NameData name;
+  Oid collation;
 } key_column;
 
 typedef struct lane_range {
