@@ -1,7 +1,7 @@
 -- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if
 --             it has one; and of the one that its statement triggers run, if it was wished for. In
 --             language rowrelay the text begins with a plan for the server module, which passes what it
---             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
+--             cannot do on to the text: see rowrelay.native_plan(). The function for any row is one beside it, if
 --             there are ordinary rows: see rowrelay.ordinary_body().
 -- Parameters: capture
 -- Result:     CREATE OR REPLACE FUNCTION statements
@@ -9,7 +9,7 @@ create or replace function rowrelay.trigger_function(capture rowrelay.capture) r
 language plpgsql stable as $$
 declare
   plan constant text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
-  body constant text := case when plan is null then rowrelay.ordinary_body(capture) end;
+  body constant text := rowrelay.ordinary_body(capture);
 begin
   return concat_ws(E';\n',
     case when body is not null or to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture.id))) is not null then

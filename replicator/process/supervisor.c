@@ -516,11 +516,10 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     if (!ready)
       systemd_ready();
     ready = true;
-    if (!connected) {
-      if (patience_try_away(&supervisor->patience, supervisor->was_connected, error))
-        return false;
+    if (!connected && patience_try_away(&supervisor->patience, supervisor->was_connected, error))
+      return false;
+    if (!connected)
       continue;
-    }
     if (turn(supervisor, &finished, error) || leave_is_told())
       continue;
     bool lost = !pgconn_alive(source_connection(supervisor->source));

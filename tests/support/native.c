@@ -64,5 +64,5 @@ int64_t native_written_slowly(PGconn *writer) {
   sql(writer, "set track_functions = 'all'");
   return ask_number(writer,
                     "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where schemaname = 'rowrelay' "
-                    "and funcname = 'log_change'");
+                    "and funcname in ('log_change', 'log_row')");
 }
