@@ -1,8 +1,8 @@
--- Passes the fences of a claim's lanes as fence_pass.sql does, and records what is to be pushed as applied, if all of it
--- is newer than what was applied before. Otherwise, or if a newer claim has passed one of them, it fails: a token is
--- never null. So the changes can be sent together with it. What is settled is forgotten: it cannot come again.
--- Sub-selects hide the lengths of the arrays from the planner: it would otherwise make a plan for each push, which takes
--- longer than running it. Fences are passed in ascending order, so that no two claims wait for each other.
+-- Passes the fences of a claim's lanes as fence_pass.sql does, and records what is to be pushed as applied, if all is
+-- newer than what was applied before. Otherwise, or if a newer claim has passed one of them, it fails: a token is never
+-- null. So the changes can be sent together with it. What is settled is forgotten: it cannot come again. Sub-selects
+-- hide the lengths of the arrays from the planner: it would otherwise make a plan for each push, which takes longer
+-- than running it. Fences are passed in ascending order, so that no two claims wait for each other.
 --   $1 source  $2 lanes, ascending  $3 token
 --   $4 for each change that is recorded: its lane  $5 its id  $6 the hash of its row, 0: of any row
 --   $7 everything below this id is settled in these lanes

@@ -1,5 +1,6 @@
--- The floor of a trigger in PL/pgSQL: a log and a queue as those of rowrelay, and a trigger that does nothing but insert
--- a row into each, with the same contents. No day is looked for, nothing may be altered, masked, left out or refused.
+-- The floor of a trigger in PL/pgSQL: a log and a queue as those of rowrelay, and a trigger that does nothing but
+-- insert a row into each, with the same contents. No day is looked for, nothing may be altered, masked, left out or
+-- refused.
 create sequence bench.change_id;
 create table bench.log (id bigint, txid xid8, captured_at timestamptz, day date, capture integer, op "char", key text,
                         db_user text, application_name text, new_row json, primary key (id, day));

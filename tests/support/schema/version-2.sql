@@ -3571,7 +3571,8 @@ begin
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
                                 message, detail)
   select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, g.key,
-         case when g.op in ('i', 'u', 'd', 's', 'r') then rowrelay.text_hash(coalesce(g.key, '')) else 0 end, 'error', 0,
+         case when g.op in ('i', 'u', 'd', 's', 'r') then rowrelay.text_hash(coalesce(g.key, '')) else 0 end,
+         'error', 0,
          format('the source %s, so this change may have been delivered before', happened),
          case when g.sends_once
               then format('It is not sent again by itself (option guarantee=at-most-once). To send it: rowrelay retry '
