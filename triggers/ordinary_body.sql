@@ -79,7 +79,7 @@ begin
            format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
-           rowrelay.lane_check(relation, key_columns || lane_columns),
+           rowrelay.lane_check(capture),
            case when new_image !~ '^(rowrelay.trim_image.)?pg_catalog.row_to_json' then
              rowrelay.row_check(relation, false) end,
            case when cardinality(left_out) > 0 then

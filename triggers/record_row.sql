@@ -65,7 +65,7 @@ begin
     -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier. A
     -- transaction that cannot see that yet has old catalogs.
     if capture.lane_state <> rowrelay.lane_state(capture)
-       or not rowrelay.lanes_are_current(capture.relation, coalesce(capture.lane_columns, capture.key_columns)) then
+       or not rowrelay.lanes_are_current(capture) then
       old_hash := null;
       new_hash := null;
     end if;

@@ -61,7 +61,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
-         || coalesce(' and ' || rowrelay.lane_check(relation, key_columns || lane_columns), '')
+         || coalesce(' and ' || rowrelay.lane_check(capture), '')
          || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
     from pg_attribute a

@@ -58,7 +58,7 @@ declare
   size         text;
   is_relayed   text := case
     when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
-  known        text := concat_ws(E'\n       and ', rowrelay.lane_check(relation, key_columns || lane_columns),
+  known        text := concat_ws(E'\n       and ', rowrelay.lane_check(capture),
                                  rowrelay.row_check(relation, not rowrelay.has_children(relation)
                                                     and rowrelay.row_image((select c.reltype from pg_class c
                                                         where c.oid = relation), 'new')

@@ -5971,6 +5971,97 @@ begin
       from part p);
 end
 $$;
+-- Purpose:    returns SQL for whether no column of a row's key is null. It asks whatever the table says, because
+--             NOT NULL may be dropped while a trigger function that was made before is used.
+-- Parameters: relation; attribute numbers of the key; new or old
+-- Result:     a condition; null: there is no key
+create or replace function rowrelay.has_key(relation regclass, numbers smallint[], row_name text) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (select string_agg(format('%I.%I is not null', row_name, a.attname), ' and ' order by a.attnum)
+            from pg_attribute a where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped);
+end
+$$;
+-- Purpose:    whether the columns that make the keys and lanes of a table's rows are what they were when its trigger
+--             function was made: another type or collation of a column has other hashes, so a row would change its
+--             lane, and the barrier between old and new lanes comes with the next function. A caller evaluates it as
+--             rowrelay.row_is_known(): when it plans an expression, and again after the table named in it was altered;
+--             and it is right even if the transaction cannot see the alteration yet.
+-- Parameters: a table; numbers of the columns; their names, types and collations (0: none); length or scale of the
+--             type of a column that is not in the key, which may have been rounded, so that rows have other lanes (-2:
+--             it does not matter)
+-- Result:     false: the slow path must capture the change
+create or replace function rowrelay.lanes_are_known(relation regclass, numbers smallint[], names text[], types oid[],
+                                                    collations oid[], typmods integer[]) returns boolean
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  fields   text[];
+  is_same  boolean;
+begin
+  if not rowrelay.columns_are_named(relation, numbers, names)
+     or exists (select from unnest(numbers, typmods) as u(number, typmod)
+                  join pg_attribute a on a.attrelid = relation and a.attnum = u.number
+                                     and a.atttypmod <> u.typmod and u.typmod <> -2) then
+    return false;
+  end if;
+  if not rowrelay.may_name_type(row_type) then
+    perform from rowrelay.catalog_columns(row_type); -- an error where the catalogs may be older than the rows
+    return (select array_agg(a.atttypid order by u.place) = types and array_agg(a.attcollation order by u.place)
+                     = collations
+              from unnest(numbers) with ordinality as u(number, place)
+              join pg_attribute a on a.attrelid = relation and a.attnum = u.number);
+  end if;
+  fields := rowrelay.current_names(row_type);
+  -- By position, because a column's name may be that of something else. Only values of types with collations can be
+  -- asked for one.
+  execute (select format('select case when array[%s]::oid[] = $1 then %s end from (select (null::%s).*) as t(%s)',
+                         string_agg(format('pg_typeof(t.c%s)', p.n), ', ' order by u.place),
+                         coalesce(string_agg(format('pg_collation_for(t.c%s) = %L', p.n, u.of_collation::regcollation),
+                                             ' and ') filter (where u.of_collation <> 0), 'true'),
+                         row_type::regtype,
+                         (select string_agg('c' || n, ', ' order by n) from generate_subscripts(fields, 1) as n))
+             from unnest(names, types, collations) with ordinality as u(name, of_type, of_collation, place)
+            cross join lateral array_position(fields, u.name) as p(n))
+     into is_same using types;
+  return is_same is true;
+exception when others then
+  return false;
+end
+$$;
+-- Purpose:    returns SQL that calls rowrelay.lanes_are_known() for the columns that make a capture's keys and lanes
+-- Parameters: capture
+-- Result:     a condition; null: there are no such columns
+create or replace function rowrelay.lane_check(capture rowrelay.capture) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  key_columns constant smallint[] := rowrelay.live_key(capture);
+begin
+  return (
+    select format('rowrelay.lanes_are_known(%L, %L, %L, %L, %L, %L)', capture.relation::oid,
+                  array_agg(a.attnum order by a.attnum), array_agg(a.attname order by a.attnum),
+                  array_agg(a.atttypid order by a.attnum), array_agg(a.attcollation order by a.attnum),
+                  array_agg(case when a.attnum <> all (key_columns) then a.atttypmod else -2 end
+                            order by a.attnum))
+      from pg_attribute a
+     where a.attrelid = capture.relation and a.attnum = any (key_columns || capture.lane_columns)
+       and not a.attisdropped
+    having count(*) > 0);
+end
+$$;
+-- Purpose:    whether the catalogs show the columns that make a capture's keys and lanes as its rows have them; see
+--             rowrelay.names_are_current()
+-- Parameters: capture
+-- Result:     false also when this is unknown
+create or replace function rowrelay.lanes_are_current(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$
+declare
+  is_current boolean;
+begin
+  execute 'select ' || coalesce(rowrelay.lane_check(capture), 'true') into is_current;
+  return is_current;
+end
+$$;
 -- Purpose:    lists the columns whose values may not survive as JSON (see rowrelay.exact_image), and under which
 --             condition
 -- Parameters: relation
@@ -7299,7 +7390,10 @@ create or replace function rowrelay.lane_state(capture rowrelay.capture) returns
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
-    select coalesce(string_agg(format('%s %s %s%s', u.n, a.atttypid, a.attcollation,
+    select coalesce(string_agg(format('%s %s %s%s%s', u.n, a.atttypid, a.attcollation,
+                                      -- in a key a rounded value is another row's
+                                      case when a.attnum <> all (capture.key_columns) and a.atttypmod <> -1
+                                           then ' of ' || a.atttypmod end,
                                       case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
                                            then ' any' end), ',' order by u.position), '')
       from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
@@ -7798,8 +7892,10 @@ begin
         old_hash := null;
       end if;
     end if;
-    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier.
-    if capture.lane_state <> rowrelay.lane_state(capture) then
+    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier. A
+    -- transaction that cannot see that yet has old catalogs.
+    if capture.lane_state <> rowrelay.lane_state(capture)
+       or not rowrelay.lanes_are_current(capture) then
       old_hash := null;
       new_hash := null;
     end if;
@@ -8333,15 +8429,21 @@ declare
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text := rowrelay.rekeyed_expression(capture);
-  new_is_null  text;
-  old_is_null  text;
+  -- a row with a null in its key cannot be identified
+  new_is_null  text := case when has_key then
+    format('      if not (%s) then raise exception ''its key is null''; end if;',
+           rowrelay.has_key(relation, key_columns, 'new')) end;
+  old_is_null  text := case when has_key then
+    format('      if not (%s) then raise exception ''its key is null''; end if;',
+           rowrelay.has_key(relation, key_columns, 'old')) end;
   size         text;
   is_relayed   text := case
     when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
-  known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
+  known        text := concat_ws(E'\n       and ', rowrelay.lane_check(capture),
+                                 rowrelay.row_check(relation, not rowrelay.has_children(relation)
                                                     and rowrelay.row_image((select c.reltype from pg_class c
                                                         where c.oid = relation), 'new')
-                                                        = 'pg_catalog.row_to_json(new.*)');
+                                                        = 'pg_catalog.row_to_json(new.*)'));
   foreign_to   text := rowrelay.foreign_table(capture);
   -- PL/pgSQL accepts its keywords as fields of a row only after they appeared in quotes.
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
@@ -8349,15 +8451,6 @@ declare
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
 begin
   select * into images from rowrelay.image_statements(capture, keeps_before, is_apart);
-  -- A user chose this key; a row with a null in it cannot be identified.
-  select format('      if %s then raise exception ''its key is null''; end if;',
-                string_agg(format('new.%I is null', a.attname), ' or ')),
-         format('      if %s then raise exception ''its key is null''; end if;',
-                string_agg(format('old.%I is null', a.attname), ' or '))
-    into new_is_null, old_is_null
-    from pg_attribute a
-   where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
-  having count(*) > 0;
   size := case when keeps_before
                then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), '
                     'coalesce(pg_catalog.pg_column_size(old_row), 0))'
@@ -8656,8 +8749,8 @@ declare
   old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
   hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
   left_out     text[]; -- names of columns that are left out, masked, or chosen
-  new_has_key  text; -- null: always
-  old_has_key  text;
+  new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
+  old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   has_timezone boolean;
   known        text;
   is_ordinary  text; -- conditions for an insert or update, and for a delete
@@ -8672,11 +8765,6 @@ begin
     return null;
   end if;
 
-  -- in a column that a user chose as part of the key
-  select string_agg(format('new.%I is not null', a.attname), ' and '),
-         string_agg(format('old.%I is not null', a.attname), ' and ')
-    into new_has_key, old_has_key
-    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull;
   if can_move then
     -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
     hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
@@ -8707,6 +8795,7 @@ begin
            format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
+           rowrelay.lane_check(capture),
            case when new_image !~ '^(rowrelay.trim_image.)?pg_catalog.row_to_json' then
              rowrelay.row_check(relation, false) end,
            case when cardinality(left_out) > 0 then
@@ -9124,7 +9213,7 @@ language sql stable as $$
            '  return null;')
 $$;
 -- Purpose:    returns the statements of rowrelay.statement_body() that count the rows, and find out whether there are
---             few and small ones, whose images cannot fail, and whether an update changed keys
+--             few and small ones, whose images cannot fail, whether an update changed keys, and whether a key is null
 -- Parameters: capture; few: how many rows at most are looked at one by one
 create or replace function rowrelay.statement_counts(capture rowrelay.capture, few integer) returns text
 language plpgsql stable as $$
@@ -9135,6 +9224,12 @@ declare
   new_is_small text;
   old_is_small text;
   rekeyed      text;
+  new_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
+                                       rowrelay.has_key(relation, key_columns, 'new'));
+  old_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
+                                       rowrelay.has_key(relation, key_columns, 'old'));
+  either_nulls constant text := format('%s or exists (select from rowrelay_old as old where not (%s))', new_nulls,
+                                       rowrelay.has_key(relation, key_columns, 'old'));
 begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
@@ -9150,19 +9245,19 @@ begin
 
   return concat_ws(E'\n',
            '    if tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('      select pg_catalog.count(*), %s into counted, is_small',
+    format('      select pg_catalog.count(*), %s, %s into counted, is_small, is_keyless',
            case when old_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', old_is_small)
-                else 'true' end),
+                else 'true' end, old_nulls),
     format('        from (select * from rowrelay_old as t limit %s) as old;', few + 1),
            '    elsif tg_op operator(pg_catalog.=) ''INSERT'' then',
-    format('      select pg_catalog.count(*), %s into counted, is_small',
+    format('      select pg_catalog.count(*), %s, %s into counted, is_small, is_keyless',
            case when new_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', new_is_small)
-                else 'true' end),
+                else 'true' end, new_nulls),
     format('        from (select * from rowrelay_new as t limit %s) as new;', few + 1),
            '    else',
-    format('      select pg_catalog.count(*), %s into counted, is_small',
+    format('      select pg_catalog.count(*), %s, %s into counted, is_small, is_keyless',
            case when new_is_small <> '' then format('coalesce(pg_catalog.bool_and(%s), true)', new_is_small)
-                else 'true' end),
+                else 'true' end, either_nulls),
     format('        from (select * from rowrelay_new as t limit %s) as new;', few + 1),
     case when old_is_small <> '' then concat_ws(E'\n',
     format('      is_small := is_small and (select coalesce(pg_catalog.bool_and(%s), true)', old_is_small),
@@ -9174,9 +9269,11 @@ begin
     format('    if counted operator(pg_catalog.>) %s then', few),
            '      is_small := false;',
            '      if tg_op operator(pg_catalog.=) ''DELETE'' then',
-           '        counted := (select pg_catalog.count(*) from rowrelay_old as old);',
+    format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_old as old;', old_nulls),
+           '      elsif tg_op operator(pg_catalog.=) ''INSERT'' then',
+    format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', new_nulls),
            '      else',
-           '        counted := (select pg_catalog.count(*) from rowrelay_new as new);',
+    format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', either_nulls),
            '      end if;',
     case when not keeps_before then concat_ws(E'\n',
            '      is_other := tg_op operator(pg_catalog.=) ''UPDATE'';', -- to be found out
@@ -9219,7 +9316,7 @@ $$;
 --             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
 -- Parameters: capture
 -- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
---             changed a key either
+--             changed a key, or a key is null, either
 create or replace function rowrelay.statement_single(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -9242,6 +9339,8 @@ declare
                                        rowrelay.same_key(capture, 't', 'old'));
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';
+  new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
+  old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   new_is_small text;
   logged       text;
 begin
@@ -9255,13 +9354,15 @@ begin
       select t.*
         from (values
           (1, 'INSERT', format(logged, new_key, new_hash, 'null', new_image), 'rowrelay_new as new',
-           concat_ws(' and ', format(is_single, 'rowrelay_new'), nullif(new_is_small, '')), is_last),
+           concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
           (2, 'UPDATE', format(logged, new_key, new_hash, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
-           concat_ws(' and ', format(is_single, 'rowrelay_new'), nullif(new_is_small, ''), old_is_small,
+           concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
+                     old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
           (3, 'DELETE', format(logged, old_key, old_hash, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
-           'rowrelay_old as old', concat_ws(' and ', format(is_single, 'rowrelay_old'), old_is_small), is_gone))
+           'rowrelay_old as old',
+           concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))
     select concat_ws(E'\n',
     string_agg(concat_ws(E'\n',
@@ -9385,6 +9486,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || coalesce(' and ' || rowrelay.lane_check(capture), '')
          || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
     from pg_attribute a
@@ -9403,6 +9505,8 @@ begin
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
+           -- of one row at least, which rowrelay.record_row() then captures with all others
+           '  is_keyless is_small%type;',
            -- else nothing can be known
            '  may_look is_small%type;',
            '  is_single is_small%type;',
@@ -9443,7 +9547,9 @@ begin
            '    end if;',
            '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
            '    today := rowrelay.partition_day();',
-           '    if is_small and not is_other then',
+           '    if is_keyless then',
+           '      is_small := null;',
+           '    elsif is_small and not is_other then',
     pins.pin,
     rowrelay.statement_few(capture),
     pins.unpin,
@@ -9584,6 +9690,7 @@ declare
   arrays    constant oid[] := array(select t.typarray from pg_type t
                                      where t.oid = any (types) and t.typname not in ('jsonb', 'timestamptz'));
   keys      text;
+  collations text;
   lanes     text;
 begin
   if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
@@ -9606,8 +9713,9 @@ begin
   end if;
 
   select string_agg(format('%s:%s', a.attnum, encode(convert_to(a.attname, getdatabaseencoding()), 'hex')), ','
-                    order by k.position)
-    into keys
+                    order by k.position),
+         string_agg(a.attcollation::text, ',' order by k.position)
+    into keys, collations
     from unnest(rowrelay.live_key(capture)) with ordinality as k(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = k.number
   having count(*) between 1 and 8 and bool_and(rowrelay.base_type(a.atttypid) = any (key_types));
@@ -9626,7 +9734,7 @@ begin
     || ' before=' || case when rowrelay.keeps_before(capture) then 't' else 'f' end
     || ' types=' || (select string_agg(a.atttypid::text, ',' order by a.attnum) from pg_attribute a
                       where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped)
-    || ' keys=' || keys || ' lanes=' || lanes;
+    || ' keys=' || keys || ' collations=' || collations || ' lanes=' || lanes;
 end
 $$;
 -- Purpose:    returns the text of the function that a capture's statement triggers run. The planner's settings are
