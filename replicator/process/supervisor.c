@@ -25,6 +25,7 @@
 #include "process/leave.h"
 #include "process/maintenance.h"
 #include "process/patience.h"
+#include "process/served.h"
 #include "process/systemd.h"
 #include "process/telemetry.h"
 #include "queries.h"
@@ -49,13 +50,6 @@
 #define NAMES_LIMIT ((size_t)64 * 1024 * 1024)
 /* Array literals of all lanes of a target, which are 2 * 1024 + 1 at most, and of their floors of up to 19 digits. */
 #define LANES_LIMIT ((size_t)64 * 1024)
-
-/* A target and its workers. Allocated one by one, because threads point to them. */
-struct served_target {
-  struct worker_pool pool;
-  struct worker *workers;
-  int count;
-};
 
 struct supervisor {
   const struct supervisor_options *options;
@@ -96,53 +90,28 @@ static struct served_target *find_served(struct supervisor *supervisor, int id) 
   return NULL;
 }
 
-static void free_served_target(struct served_target *target) {
-  worker_pool_release(&target->pool);
-  free(target->workers);
-  free(target);
-}
-
 static bool serve_target(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
-  int count = supervisor->options->workers;
   struct served_target **grown = realloc(supervisor->served, (supervisor->served_count + 1) * sizeof *grown);
-  if (grown != NULL)
-    supervisor->served = grown;
-  struct served_target *target = grown != NULL ? calloc(1, sizeof *target) : NULL;
-  struct worker *workers = calloc((size_t)count, sizeof *workers);
-  struct meter *meter = meter_of(settings->name);
-  if (target == NULL || workers == NULL || meter == NULL) {
-    free(workers);
-    free(target);
+  if (grown == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  }
-  target->workers = workers;
-  worker_pool_init(&target->pool, settings->target, meter, &supervisor->backlog, &wake);
-  target->count = worker_start(workers, count,
-                               (struct worker){.conninfo = supervisor->options->conninfo,
-                                               .instance = supervisor->instance,
-                                               .source_id = supervisor->source_id,
-                                               .pool = &target->pool,
-                                               .horizon = &supervisor->horizon},
-                               error);
-  if (target->count == 0) {
-    free_served_target(target); /* the next look at the targets tries again */
-    return false;
-  }
+  supervisor->served = grown;
+  struct serving serving = {.workers = supervisor->options->workers,
+                            .worker = {.conninfo = supervisor->options->conninfo,
+                                       .instance = supervisor->instance,
+                                       .source_id = supervisor->source_id,
+                                       .horizon = &supervisor->horizon},
+                            .backlog = &supervisor->backlog,
+                            .idle = &wake};
+  struct served_target *target = served_start(settings, &serving, error);
+  if (target == NULL)
+    return false; /* the next look at the targets tries again */
   supervisor->served[supervisor->served_count++] = target;
-  log_about(settings->name, NULL);
-  log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, target->count, target->count == 1 ? "" : "s");
-  log_about(NULL, NULL);
   return true;
 }
 
-static void join_workers(struct served_target *target) {
-  for (int n = 0; n < target->count; n++)
-    worker_join(&target->workers[n]);
-}
-
-static void join_all_workers(struct supervisor *supervisor) {
+static void join_workers(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
-    join_workers(supervisor->served[i]);
+    served_join(supervisor->served[i]);
 }
 
 /* Forgets a target that was dropped, as all its workers saw: it is there again, as where the database was restored. */
@@ -154,13 +123,13 @@ static void forget_deserted(struct supervisor *supervisor, int id) {
   while (supervisor->served[i] != target)
     i++;
   supervisor->served[i] = supervisor->served[--supervisor->served_count];
-  join_workers(target);
-  free_served_target(target);
+  served_join(target);
+  served_free(target);
 }
 
 static void free_served(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
-    free_served_target(supervisor->served[i]);
+    served_free(supervisor->served[i]);
   free(supervisor->served);
 }
 
@@ -552,7 +521,7 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
 static void wait_for_all(struct supervisor *supervisor) {
   backfiller_release(&supervisor->backfiller);
   maintenance_release(&supervisor->maintenance);
-  join_all_workers(supervisor);
+  join_workers(supervisor);
 }
 
 /* Records that this process has ended. */

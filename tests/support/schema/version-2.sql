@@ -3637,7 +3637,8 @@ begin
   if last = this.server and rowrelay.last_change_id() >= lowest then
     return;
   end if;
-  is_alarm := rowrelay.last_change_id() < lowest or last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
+  is_alarm := rowrelay.last_change_id() < lowest or last[1] is distinct from this.server[1]
+              or last[3] is distinct from this.server[3] and this.is_empty;
 
   was_restored := rowrelay.is_restored() or rowrelay.last_change_id() < lowest;
   if was_restored then
