@@ -71,7 +71,8 @@ cost_of() { # WAY
 
 measure_writers() { # WAY TABLE [DATABASE]
   local TIMEFORMAT='%U %S' seconds=2 rate
-  { time commits_per_second "${3:-writers}" "$2" "$rows" "$mode" -c 32 -j 2 -T $seconds >"$dir/rate"; } 2>"$dir/pgbench_cpu"
+  { time commits_per_second "${3:-writers}" "$2" "$rows" "$mode" -c 32 -j 2 -T $seconds >"$dir/rate"; } 2>"$dir/pgbench_cpu" ||
+    fail "pgbench ended with an error: $(tail -n 1 "$dir/pgbench.log")"
   rate=$(<"$dir/rate")
   # cost_of uses them
   variant=$1
@@ -101,7 +102,7 @@ writers_with_process() { # WAY DATABASE TABLE OPTION…
   replicate "$2" "${@:4}"
   sleep 1
   measure_writers "$1" "$3" "$2"
-  used=$(cpu_of_process "${process[replicator]}")
+  used=$(cpu_of_process "${process[replicator]}") || fail "rowrelay run has ended by itself"
   end_replicator
   drain "$2"
   own_cpu=$(awk -v a="$own_cpu" -v b="$used" 'BEGIN { print a + b }')
