@@ -25,19 +25,19 @@ begin
   if stranger is not null then
     obstacle := format('the server module is not used, because role %s owns it and could remove trigger functions with '
                        'it', stranger::regrole);
-    remedy := format('drop extension rowrelay_native; create extension rowrelay_native, as role %s or as a superuser',
+    remedy := format('as role %s or as a superuser: drop extension rowrelay_native; create extension rowrelay_native;',
                      owner::regrole);
   elsif not has_language_privilege(owner, module.oid, 'usage') then
     obstacle := format('the server module is not used, because role %s, which owns schema rowrelay, may not use '
                        'language rowrelay', owner::regrole);
-    remedy := format('grant usage on language rowrelay to %s', owner::regrole);
+    remedy := format('grant usage on language rowrelay to %s;', owner::regrole);
   else
     -- fails where sessions that begin now cannot load the library
     begin
       execute format('select %s(0::oid)', module.lanvalidator::regproc);
     exception when others then
       obstacle := 'the server module cannot be loaded: ' || sqlerrm;
-      remedy := 'select * from rowrelay.capture_natively(false); or install the module on this server';
+      remedy := 'install the module on this server, or: select * from rowrelay.capture_natively(false);';
     end;
   end if;
 end

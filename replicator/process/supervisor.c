@@ -167,7 +167,8 @@ static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   for (size_t i = 0; ok && i < targets.count; i++) {
     const struct settings *settings = targets.all[i];
     ok = check_installation(supervisor, settings->source_id, error) && settings_are_of_this_source(settings, error);
-    forget_deserted(supervisor, settings->target);
+    if (ok)
+      forget_deserted(supervisor, settings->target);
     if (ok && find_served(supervisor, settings->target) == NULL)
       ok = serve_target(supervisor, settings, error);
     if (ok)

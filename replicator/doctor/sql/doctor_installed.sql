@@ -14,7 +14,7 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      where c.note is not null and (not $2::bool or c.relation = any ($1::oid[]))
      group by c.note
     union all
-    select 1, 'warn', 'server module', null, o.obstacle, 'psql: ' || o.remedy
+    select 1, 'warn', 'server module', null, o.obstacle, 'in psql: ' || o.remedy
       from rowrelay.native_obstacle() as o where o.obstacle is not null
     union all
     select 1, 'ok', 'chain', json_agg(c.relation_name order by c.relation_name),

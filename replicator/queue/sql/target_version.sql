@@ -1,6 +1,6 @@
 -- The version of a target, by which a process sees whether what it knows of the target is up to date. No row: it is
 -- dropped, or the database was restored, or is being restored, since the process connected: then it connects again, and
--- forgets what it knew. See rowrelay.is_restored().
+-- forgets what it knew. Of rowrelay.is_restored() it is the half that costs a claim next to nothing.
 --   $1 target
 select t.version
   from rowrelay.target t

@@ -50,7 +50,7 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
   elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
-    perform rowrelay.park_perhaps_sent('is at another server now that may lack the latest deliveries');
+    perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();

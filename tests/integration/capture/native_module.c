@@ -165,7 +165,7 @@ Test(native, it_is_used_only_if_its_owner_has_the_rights_of_the_schemas_owner) {
   sql(f.at_source, "alter schema rowrelay owner to module_keeper");
   cr_expect_str_eq(ask(f.at_source, "select rowrelay.has_native()"), "f");
   cr_expect_str_eq(ask(f.at_source, "select remedy from rowrelay.native_obstacle()"),
-                   "grant usage on language rowrelay to module_keeper");
+                   "grant usage on language rowrelay to module_keeper;");
   sql(f.at_source, "grant usage on language rowrelay to module_keeper");
   cr_expect_str_eq(ask(f.at_source, "select rowrelay.has_native()"), "t");
   static const char *const OWNERS[][2] = {{"module_keeper", "t"}, {"module_admin", "t"}, {"module_stranger", "f"}};
@@ -186,7 +186,7 @@ Test(native, what_a_stranger_owns_is_not_used_and_that_is_told) {
   cr_expect_str_eq(captured_by("item"), "PL/pgSQL");
   tells(output_of("status", "--tables"), "the server module is not used, because role module_stranger owns it");
   tells(output_of("doctor", NULL),
-        "drop extension rowrelay_native; create extension rowrelay_native, as role postgres");
+        "as role postgres or as a superuser: drop extension rowrelay_native; create extension rowrelay_native;");
   end_with_owners();
 }
 

@@ -3648,7 +3648,7 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
   elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
-    perform rowrelay.park_perhaps_sent('is at another server now that may lack the latest deliveries');
+    perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();
@@ -9646,19 +9646,19 @@ begin
   if stranger is not null then
     obstacle := format('the server module is not used, because role %s owns it and could remove trigger functions with '
                        'it', stranger::regrole);
-    remedy := format('drop extension rowrelay_native; create extension rowrelay_native, as role %s or as a superuser',
+    remedy := format('as role %s or as a superuser: drop extension rowrelay_native; create extension rowrelay_native;',
                      owner::regrole);
   elsif not has_language_privilege(owner, module.oid, 'usage') then
     obstacle := format('the server module is not used, because role %s, which owns schema rowrelay, may not use '
                        'language rowrelay', owner::regrole);
-    remedy := format('grant usage on language rowrelay to %s', owner::regrole);
+    remedy := format('grant usage on language rowrelay to %s;', owner::regrole);
   else
     -- fails where sessions that begin now cannot load the library
     begin
       execute format('select %s(0::oid)', module.lanvalidator::regproc);
     exception when others then
       obstacle := 'the server module cannot be loaded: ' || sqlerrm;
-      remedy := 'select * from rowrelay.capture_natively(false); or install the module on this server';
+      remedy := 'install the module on this server, or: select * from rowrelay.capture_natively(false);';
     end;
   end if;
 end
