@@ -356,6 +356,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql
 \ir ../triggers/store_capture.sql
+\ir ../triggers/release_former.sql
 \ir ../triggers/capture_table.sql
 \ir ../triggers/capture_statements.sql
 \ir ../triggers/release_table.sql
@@ -550,6 +551,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/holds_text.sql
 \ir functions/history/search_range.sql
 \ir functions/access/lacking_triggers.sql
+\ir functions/access/capture_options.sql
+\ir functions/access/capture_again.sql
 \ir functions/access/capture_notes.sql
 \ir views/captures.sql
 \ir views/target_states.sql

@@ -18,7 +18,8 @@
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
---             security that hides rows, and of partitions that may share keys.
+--             security that hides rows, of partitions that may share keys, and of targets to which a dropped table of
+--             the same name went, whose capture ends.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
 --             children share one; unknown columns; per statement is
 --             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then
@@ -51,6 +52,7 @@ begin
   if target is not null then
     perform rowrelay.add_route(capture, target, null, create_table, false, create_like);
   end if;
+  perform rowrelay.release_former(capture, lock_wait);
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
                                    lock_wait);

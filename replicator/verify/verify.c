@@ -377,9 +377,9 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   if (!ok)
     return false;
   for (int row = 0; row < PQntuples(*tables); row++)
-    if (PQgetisnull(*tables, row, PATTERN_OID))
+    if (PQgetisnull(*tables, row, VERIFY_TABLE_OID))
       return error_set(error, FAILURE_USAGE, "no table routed to target \"%s\" matches \"%s\"", options->target,
-                       PQgetvalue(*tables, row, PATTERN_PATTERN));
+                       PQgetvalue(*tables, row, VERIFY_TABLE_PATTERN));
   for (int row = 0; row < PQntuples(*documents); row++)
     if (PQgetisnull(*documents, row, 1))
       return error_set(error, FAILURE_USAGE, "no document \"%s\" belongs to target \"%s\"",
@@ -438,12 +438,21 @@ static bool tell(const struct verify *verify, struct error *error) {
   return true;
 }
 
+static bool compare_table(struct verify *verify, const PGresult *tables, int row, struct error *error) {
+  const char *name = PQgetvalue(tables, row, VERIFY_TABLE_NAME);
+  const char *capture_again = result_text(tables, row, VERIFY_TABLE_CAPTURE_AGAIN);
+  if (capture_again == NULL)
+    return compare(verify, verify->settings, PQgetvalue(tables, row, VERIFY_TABLE_OID), name, error);
+  error_set(error, FAILURE_FATAL, "table %s was dropped, and the one that has its name now is not captured", name);
+  error_hint(error, "to capture it again: %s", capture_again);
+  return put_aside(verify, name, error);
+}
+
 static bool compare_all(struct verify *verify, struct source *source, const PGresult *tables, const PGresult *documents,
                         struct error *error) {
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok = compare(verify, verify->settings, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
-                 error);
+    ok = compare_table(verify, tables, row, error);
   for (int row = 0; ok && row < PQntuples(documents); row++) {
     struct settings *settings = NULL;
     const char *name = PQgetvalue(documents, row, 0);

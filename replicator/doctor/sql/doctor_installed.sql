@@ -4,14 +4,18 @@
 select f.level as level, f.what as what, f.tables as tables, f.meaning as meaning, f.command as command
   from (
     select 1, case when c.note like 'triggers are missing%' or c.note like 'the server module cannot be loaded%'
+                        or c.note like 'the table is gone, and %'
                    then 'fail' else 'warn' end, 'capture',
-           json_agg(c.relation_name order by c.relation_name), c.note,
-           case when c.note like 'triggers are missing%' then 'rowrelay capture ' || min(c.relation_name)
+           json_agg(c.relation_name order by c.relation_name), split_part(c.note, '; to capture it again: ', 1),
+           case when c.note like 'the table is gone, and %' then split_part(c.note, '; to capture it again: ', 2)
+                when c.note like 'triggers are missing%' then 'rowrelay capture ' || min(c.relation_name)
                 when c.note like 'the table was altered%' or c.note like 'the server module %'
                   then 'rowrelay run, which replaces it within half a minute'
                 else 'rowrelay status --tables' end
       from rowrelay.captures c
-     where c.note is not null and (not $2::bool or c.relation = any ($1::oid[]))
+     where c.note is not null
+       and (not $2::bool or c.relation = any ($1::oid[])
+            or c.relation_name = any (array(select rowrelay.full_name(o) from unnest($1::oid[]) as o)))
      group by c.note
     union all
     select 1, 'warn', 'server module', null, o.obstacle, 'in psql: ' || o.remedy

@@ -1,23 +1,26 @@
--- The tables that a target gets, or those of them that patterns name, each once: oid, name, pattern. A pattern that
--- matches none has a row without oid.
+-- The tables that a target gets, or those of them that patterns name, each once: oid, name, pattern; and commands that
+-- capture the table that has the name now, where the captured one is gone. A pattern that matches none has a row
+-- without oid.
 --   $1 target  $2 patterns, JSON array; null: all tables
--- Gives pattern: oid, name, pattern
+-- Gives verify_table: oid, name, pattern, capture_again
 with routed as (
-  select c.relation, rowrelay.full_name(c.relation) as name
+  select c.relation, coalesce(rowrelay.full_name(c.relation), c.relation_name) as name, a.capture_again
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture
+    left join pg_catalog.pg_class k on k.oid = c.relation
+   cross join lateral (select case when k.oid is null then rowrelay.capture_again(c) end) as a(capture_again)
    where r.target = $1::integer and r.until_id is null and c.released_at is null
-     and exists (select from pg_catalog.pg_class k where k.oid = c.relation)
+     and (k.oid is not null or a.capture_again is not null)
 ), named as (
   select p.pattern, r.*
     from json_array_elements_text($2::json) as p(pattern)
-    left join lateral (select m.relation, r.name from rowrelay.matching_tables(p.pattern) as m(relation)
-                         join routed r on r.relation = m.relation) as r on true
+    left join lateral (select r.* from rowrelay.matching_tables(p.pattern) as m(relation)
+                         join routed r on r.name = rowrelay.full_name(m.relation)) as r on true
    where $2 is not null
   union all
   select null, r.* from routed r where $2 is null
 )
-select n.relation::oid as oid, n.name, min(n.pattern) as pattern
+select n.relation::oid as oid, n.name, min(n.pattern) as pattern, n.capture_again
   from named n
- group by n.relation, n.name, case when n.relation is null then n.pattern end
+ group by n.relation, n.name, n.capture_again, case when n.relation is null then n.pattern end
  order by n.name;

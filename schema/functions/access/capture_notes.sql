@@ -12,7 +12,9 @@ begin
       from (select c.id as capture,
                    case
                      when r.oid is null then
-                       'the table is gone: release it'
+                       coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
+                                  'its changes; to capture it again: ' || rowrelay.capture_again(c),
+                                'the table is gone: release it')
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then

@@ -11088,6 +11088,40 @@ begin
   perform rowrelay.check_children(capture);
 end
 $$;
+-- Purpose:    ends the captures of tables that are gone and had the name of one that is captured now. A name means the
+--             new table from then on.
+-- Parameters: capture of the new table; lock_wait: as for rowrelay.release_table()
+-- Result:     warns of targets that got the former's changes and do not get the new one's
+create or replace function rowrelay.release_former(capture rowrelay.capture, lock_wait interval) returns void
+language plpgsql as $$
+declare
+  former  rowrelay.capture;
+  targets text;
+  routes  text;
+begin
+  for former in
+    select c.* from rowrelay.capture c
+     where c.relation_name = capture.relation_name and c.released_at is null and c.relation <> 0
+       and not exists (select from pg_class r where r.oid = c.relation)
+     order by c.id
+  loop
+    select string_agg(format('"%s"', t.name), ', ' order by t.name),
+           string_agg(rowrelay.command('rowrelay route %s %s', 'select rowrelay.route(%L, %L);',
+                                       capture.relation_name, t.name), '; ' order by t.name)
+      into targets, routes
+      from rowrelay.route r join rowrelay.target t on t.id = r.target and t.dropped_at is null
+     where r.capture = former.id and r.until_id is null
+       and not exists (select from rowrelay.route o
+                        where o.capture = capture.id and o.target = r.target and o.until_id is null);
+    perform rowrelay.release_table(former.relation, lock_wait);
+    if targets is not null then
+      raise warning 'table % goes no longer to %, because it was dropped and created again', capture.relation_name,
+        targets
+        using hint = 'If it is to go there again: ' || routes;
+    end if;
+  end loop;
+end
+$$;
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, and blocks others for at most a tenth of a second at a time.
 -- Parameters: relation; if the table is already captured, parameters below that are null stay as they are
@@ -11108,7 +11142,8 @@ $$;
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
---             security that hides rows, and of partitions that may share keys.
+--             security that hides rows, of partitions that may share keys, and of targets to which a dropped table of
+--             the same name went, whose capture ends.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
 --             children share one; unknown columns; per statement is
 --             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then
@@ -11141,6 +11176,7 @@ begin
   if target is not null then
     perform rowrelay.add_route(capture, target, null, create_table, false, create_like);
   end if;
+  perform rowrelay.release_former(capture, lock_wait);
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
                                    lock_wait);
@@ -18382,6 +18418,75 @@ begin
     having bool_or(u.rows) or bool_or(u.truncates) or count(u.relation) > 0;
 end
 $$;
+-- Purpose:    returns the options that a captured table had, for who captures the one that has taken its place
+-- Parameters: capture
+-- Result:     in_shell: options of "rowrelay capture", each with a blank before it; in_sql: parameters of
+--             rowrelay.capture_table(), each with a comma before it; null where it had none
+create or replace function rowrelay.capture_options(capture rowrelay.capture, out in_shell text, out in_sql text)
+language sql stable as $$
+  with columns(place, name, names) as (
+    select 1, 'key', case when capture.key_is_chosen then capture.key_names end
+    union all
+    select 2, 'lane', case when capture.lane_columns is not null
+                           then array(select capture.column_names[u.number]
+                                        from unnest(capture.lane_columns) with ordinality as u(number, place)
+                                       order by u.place) end
+    union all select 3, 'columns', capture.only_names
+    union all select 4, 'exclude', nullif(capture.exclude_names, '{}')
+  ), option(place, in_shell, in_sql) as (
+    select c.place,
+           format('--%s %s', c.name,
+                  rowrelay.shell_word((select coalesce(string_agg(format('%I', u.name), ',' order by u.place), '')
+                                         from unnest(c.names) with ordinality as u(name, place)))),
+           format('%s => %L', c.name, c.names)
+      from columns c where c.names is not null
+    union all
+    select 5, string_agg('--mask ' || rowrelay.shell_word(format('%I', m.key)
+                                        || coalesce('="' || replace(m.value, '"', '""') || '"', '')), ' '
+                      order by m.key),
+           format('mask => %L', capture.mask_names)
+      from jsonb_each_text(capture.mask_names) as m having count(*) > 0
+    union all
+    select 6, '--where ' || rowrelay.shell_word(capture.row_filter), format('row_filter => %L', capture.row_filter)
+     where capture.row_filter is not null
+    union all
+    select 7, '--before', format('before => %L', capture.before) where capture.before <> 'none'
+    union all
+    select 8, '--capture-origin', 'capture_origin => true' where capture.capture_origin
+    union all
+    select 9, '--per ' || capture.per, format('per => %L', capture.per) where capture.per <> 'row'
+  )
+  select string_agg(' ' || o.in_shell, '' order by o.place), string_agg(', ' || o.in_sql, '' order by o.place)
+    from option o
+$$;
+-- Purpose:    tells people how to capture the table that has taken the place of a captured one, as this was captured.
+--             The restore of a single table leaves it so, or who drops a table and creates it again.
+-- Parameters: capture
+-- Result:     commands; null: its table is there, no other one has its name, or that one is captured
+create or replace function rowrelay.capture_again(capture rowrelay.capture) returns text
+language sql stable as $$
+  select concat(
+           rowrelay.command(replace(concat('rowrelay capture ', rowrelay.shell_word(capture.relation_name), o.in_shell),
+                                    '%', '%%'),
+                            replace(format('select rowrelay.capture_table(%L%s)', capture.relation_name, o.in_sql),
+                                    '%', '%%')),
+           (select string_agg('; ' || rowrelay.command('rowrelay route %s %s --into %s'
+                                                         || case when g.create_table then ' --create' else '' end,
+                                                       'select rowrelay.route(%L, %L, %L, ' || g.create_table || ')',
+                                                       capture.relation_name, t.name, g.into_table), '' order by t.name)
+                   || string_agg('; ' || rowrelay.verify_commands(r.oid, true, t.name), '' order by t.name)
+                        filter (where rowrelay.keeps_state(t) and t.url ~ '^postgres')
+              from rowrelay.route g
+              join rowrelay.target t on t.id = g.target and t.dropped_at is null
+             where g.capture = capture.id and g.until_id is null))
+    from pg_namespace n
+    join pg_class r on r.relnamespace = n.oid and r.relkind in ('r', 'p')
+   cross join lateral rowrelay.capture_options(capture) as o
+   where n.nspname = (parse_ident(capture.relation_name))[1]
+     and r.relname = (parse_ident(capture.relation_name))[2]
+     and not exists (select from pg_class p where p.oid = capture.relation)
+     and not exists (select from rowrelay.capture c where c.relation = r.oid and c.released_at is null)
+$$;
 -- Purpose:    lists what happened to captured tables and needs attention. One query for all, because status is read
 --             often and there may be thousands of tables.
 -- Result:     capture; note. No row for a capture without a problem.
@@ -18396,7 +18501,9 @@ begin
       from (select c.id as capture,
                    case
                      when r.oid is null then
-                       'the table is gone: release it'
+                       coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
+                                  'its changes; to capture it again: ' || rowrelay.capture_again(c),
+                                'the table is gone: release it')
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then
