@@ -169,6 +169,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql
+\ir functions/target/is_mirror.sql
 \ir functions/target/verify_commands.sql
 \ir functions/history/logged_tables.sql
 \ir ../triggers/base_type.sql
@@ -362,6 +363,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/release_table.sql
 \ir functions/row/type_definitions.sql
 \ir functions/backfill/copy_forget.sql
+\ir functions/target/note_gap.sql
+\ir functions/target/close_gap.sql
 \ir functions/target/changes_name.sql
 \ir functions/target/is_captured_itself.sql
 \ir functions/target/check_into.sql
@@ -576,6 +579,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/backfill/backfill_lock.sql
 \ir functions/backfill/backfill_stranger.sql
 \ir views/backfills.sql
+\ir views/gaps.sql
 \ir views/status.sql
 \ir partitions.sql
 \ir server.sql

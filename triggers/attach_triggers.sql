@@ -66,6 +66,8 @@ begin
     update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
   end if;
   if was_cut then
+    -- not of one that is captured for the first time
+    perform rowrelay.note_gap(capture) where exists (select from rowrelay.shape s where s.capture = capture.id);
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation

@@ -381,9 +381,9 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
       return error_set(error, FAILURE_USAGE, "no table routed to target \"%s\" matches \"%s\"", options->target,
                        PQgetvalue(*tables, row, VERIFY_TABLE_PATTERN));
   for (int row = 0; row < PQntuples(*documents); row++)
-    if (PQgetisnull(*documents, row, 1))
+    if (PQgetisnull(*documents, row, VERIFY_DOCUMENT_NAMED_NUMBER))
       return error_set(error, FAILURE_USAGE, "no document \"%s\" belongs to target \"%s\"",
-                       PQgetvalue(*documents, row, 0), options->target);
+                       PQgetvalue(*documents, row, VERIFY_DOCUMENT_NAMED_NAME), options->target);
   if (PQntuples(*tables) > 0 || PQntuples(*documents) > 0)
     return true;
   error_set(error, FAILURE_USAGE, "no table is routed to target \"%s\"", options->target);
@@ -438,11 +438,37 @@ static bool tell(const struct verify *verify, struct error *error) {
   return true;
 }
 
+/* What was noted to be missing at a target has been looked for, and queued. */
+struct gap {
+  int target;          /* or document */
+  const char *capture; /* NULL: all */
+  const char *noted;   /* NULL: nothing was */
+  int failed;          /* how many could not be compared before */
+};
+
+static bool close_gap(struct verify *verify, struct gap gap, struct error *error) {
+  const struct report *report = &verify->report;
+  int64_t found = 0;
+  for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
+    found += report->found[kind];
+  if (gap.noted == NULL || verify->failed > gap.failed || report->undecided > 0 || report->queued < found)
+    return true;
+  const struct query query = QUERY_ONCE(QUERY_verify_close_gap);
+  const struct number target = number(gap.target);
+  return source_run(verify->decider.control, &query, VALUES(target.text, gap.capture, gap.noted), NULL, error);
+}
+
 static bool compare_table(struct verify *verify, const PGresult *tables, int row, struct error *error) {
   const char *name = PQgetvalue(tables, row, VERIFY_TABLE_NAME);
   const char *capture_again = result_text(tables, row, VERIFY_TABLE_CAPTURE_AGAIN);
-  if (capture_again == NULL)
-    return compare(verify, verify->settings, PQgetvalue(tables, row, VERIFY_TABLE_OID), name, error);
+  if (capture_again == NULL) {
+    const struct gap gap = {.target = verify->settings->target,
+                            .capture = PQgetvalue(tables, row, VERIFY_TABLE_CAPTURE),
+                            .noted = result_text(tables, row, VERIFY_TABLE_GAP),
+                            .failed = verify->failed};
+    return compare(verify, verify->settings, PQgetvalue(tables, row, VERIFY_TABLE_OID), name, error) &&
+           close_gap(verify, gap, error);
+  }
   error_set(error, FAILURE_FATAL, "table %s was dropped, and the one that has its name now is not captured", name);
   error_hint(error, "to capture it again: %s", capture_again);
   return put_aside(verify, name, error);
@@ -455,8 +481,11 @@ static bool compare_all(struct verify *verify, struct source *source, const PGre
     ok = compare_table(verify, tables, row, error);
   for (int row = 0; ok && row < PQntuples(documents); row++) {
     struct settings *settings = NULL;
-    const char *name = PQgetvalue(documents, row, 0);
+    const char *name = PQgetvalue(documents, row, VERIFY_DOCUMENT_NAMED_NAME);
+    struct gap gap = {.noted = result_text(documents, row, VERIFY_DOCUMENT_NAMED_GAP), .failed = verify->failed};
     ok = settings_load(&settings, source, name, error) && compare(verify, settings, NULL, name, error);
+    gap.target = settings != NULL ? settings->target : 0;
+    ok = ok && close_gap(verify, gap, error);
     verify->decider.settings = verify->settings;
     settings_free(settings);
   }

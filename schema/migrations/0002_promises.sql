@@ -102,6 +102,19 @@ drop function if exists rowrelay.is_superseded(oid, tid);
 drop function if exists rowrelay.nesting_statements(rowrelay.capture, boolean, text, text, text, text, boolean, boolean,
                                                     text);
 
+create table rowrelay.gap (
+  capture  integer not null references rowrelay.capture,
+  target   integer not null references rowrelay.target,
+  noted_at timestamptz not null default clock_timestamp(),
+  constraint gap_pkey primary key (capture, target)
+);
+comment on table rowrelay.gap is
+  'targets that lack changes of a table, because its triggers were dropped or disabled for a while; people query '
+  'rowrelay.gaps';
+comment on column rowrelay.gap.capture is 'the table';
+comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
+comment on column rowrelay.gap.noted_at is 'when the triggers were there again';
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;

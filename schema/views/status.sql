@@ -49,6 +49,12 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
+         (select format('%s lacks changes made before %s, when its triggers were dropped or disabled -- run: %s%s',
+                        (array_agg(g.relation_name order by g.relation_name))[1],
+                        to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
+                        (array_agg(g.repair order by g.relation_name))[1],
+                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
+            from rowrelay.gaps g where g.target = t.name having count(*) > 0),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,

@@ -47,6 +47,13 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      where b.start_again is not null and (not $2::bool or b.relation = any ($1::oid[]))
      group by b.target, b.note
     union all
+    select 3, 'warn', 'lost changes', json_agg(g.relation_name order by g.relation_name),
+           format('%s lacks changes that were made while their triggers were dropped or disabled', g.target),
+           min(g.repair)
+      from rowrelay.gaps g
+     where not $2::bool or g.relation = any ($1::oid[])
+     group by g.target
+    union all
     select 4, 'warn', 'refused', null, format('%s changes that targets refused are set aside', sum(s.errors)),
            'rowrelay errors'
       from rowrelay.status s having sum(s.errors) > 0

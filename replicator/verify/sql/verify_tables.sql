@@ -1,13 +1,15 @@
 -- The tables that a target gets, or those of them that patterns name, each once: oid, name, pattern; and commands that
 -- capture the table that has the name now, where the captured one is gone. A pattern that matches none has a row
--- without oid.
+-- without oid. And when changes were noted to be missing there.
 --   $1 target  $2 patterns, JSON array; null: all tables
--- Gives verify_table: oid, name, pattern, capture_again
+-- Gives verify_table: oid, name, pattern, capture_again, capture, gap
 with routed as (
-  select c.relation, coalesce(rowrelay.full_name(c.relation), c.relation_name) as name, a.capture_again
+  select c.relation, coalesce(rowrelay.full_name(c.relation), c.relation_name) as name, a.capture_again,
+         c.id as capture, g.noted_at as gap
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture
     left join pg_catalog.pg_class k on k.oid = c.relation
+    left join rowrelay.gap g on g.capture = c.id and g.target = r.target
    cross join lateral (select case when k.oid is null then rowrelay.capture_again(c) end) as a(capture_again)
    where r.target = $1::integer and r.until_id is null and c.released_at is null
      and (k.oid is not null or a.capture_again is not null)
@@ -20,7 +22,7 @@ with routed as (
   union all
   select null, r.* from routed r where $2 is null
 )
-select n.relation::oid as oid, n.name, min(n.pattern) as pattern, n.capture_again
+select n.relation::oid as oid, n.name, min(n.pattern) as pattern, n.capture_again, n.capture, n.gap
   from named n
- group by n.relation, n.name, n.capture_again, case when n.relation is null then n.pattern end
+ group by n.relation, n.name, n.capture_again, n.capture, n.gap, case when n.relation is null then n.pattern end
  order by n.name;

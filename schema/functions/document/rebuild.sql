@@ -9,6 +9,9 @@ declare
   document_id integer := rowrelay.document_id(document);
 begin
   if keys is null then
+    -- A mirror may still have documents that were deleted meanwhile.
+    delete from rowrelay.gap g using rowrelay.document d join rowrelay.target t on t.id = d.delivers_to
+     where g.target = document_id and d.target = document_id and not rowrelay.is_mirror(t);
     return rowrelay.queue_all_documents(document_id);
   end if;
   return rowrelay.queue_documents(document_id, format(

@@ -895,6 +895,19 @@ drop function if exists rowrelay.is_superseded(oid, tid);
 drop function if exists rowrelay.nesting_statements(rowrelay.capture, boolean, text, text, text, text, boolean, boolean,
                                                     text);
 
+create table rowrelay.gap (
+  capture  integer not null references rowrelay.capture,
+  target   integer not null references rowrelay.target,
+  noted_at timestamptz not null default clock_timestamp(),
+  constraint gap_pkey primary key (capture, target)
+);
+comment on table rowrelay.gap is
+  'targets that lack changes of a table, because its triggers were dropped or disabled for a while; people query '
+  'rowrelay.gaps';
+comment on column rowrelay.gap.capture is 'the table';
+comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
+comment on column rowrelay.gap.noted_at is 'when the triggers were there again';
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;
@@ -5263,6 +5276,13 @@ begin
   return (select format('%I.%I', n.nspname, c.relname)
             from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
 end
+$$;
+-- Purpose:    whether a target is a mirror in PostgreSQL, which rowrelay verify compares with its source
+-- Parameters: target
+create or replace function rowrelay.is_mirror(target rowrelay.target) returns boolean
+language sql stable as $$
+  select target.url ~ '^postgres(ql)?:' and coalesce(target.options ->> 'mode', 'mirror') = 'mirror'
+         and not exists (select from rowrelay.document d where d.target = target.id)
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
 --             same command.
@@ -10826,6 +10846,8 @@ begin
     update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
   end if;
   if was_cut then
+    -- not of one that is captured for the first time
+    perform rowrelay.note_gap(capture) where exists (select from rowrelay.shape s where s.capture = capture.id);
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
@@ -11350,6 +11372,27 @@ begin
   delete from rowrelay.queue q
    where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
 end
+$$;
+-- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its triggers
+--             were dropped or disabled; see view rowrelay.gaps
+-- Parameters: capture
+create or replace function rowrelay.note_gap(capture rowrelay.capture) returns void
+language plpgsql as $$
+begin
+  insert into rowrelay.gap as g (capture, target)
+  select capture.id, r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null
+  union
+  select capture.id, s.document from rowrelay.document_source s where s.capture = capture.id
+      on conflict on constraint gap_pkey do update set noted_at = excluded.noted_at;
+end
+$$;
+-- Purpose:    forgets that a target lacks changes, because somebody has repaired it
+-- Parameters: target; capture (null: all); noted_at: the last time of view rowrelay.gaps when the repair began, so that a
+--             later gap stays
+create or replace function rowrelay.close_gap(target_id integer, capture_id integer, noted_at timestamptz) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  delete from rowrelay.gap g
+   where g.target = target_id and g.capture = coalesce(capture_id, g.capture) and g.noted_at <= close_gap.noted_at
 $$;
 -- Purpose:    names the table that holds a table's changes in an append target: its name and _changes. PostgreSQL would
 --             truncate a name of more than 63 bytes to what may be another table's name, or the table's own.
@@ -12017,6 +12060,7 @@ begin
   )
   select coalesce(array_agg(r.target), '{}') into ended from route r;
   perform rowrelay.copy_forget(capture_id, t) from unnest(ended) as t;
+  delete from rowrelay.gap g where g.capture = capture_id and g.target = any (ended);
   perform rowrelay.add_change(other.id, 'b', null, null, null, null)
      from (select distinct c.id
              from rowrelay.route own
@@ -12867,6 +12911,10 @@ begin
   if outcome in ('done', 'cancelled') and b.state <> outcome then
     b.state := outcome;
     b.finished_at := clock_timestamp();
+    -- A mirror may still have rows that were deleted meanwhile.
+    if outcome = 'done' and not rowrelay.is_mirror(target) then
+      delete from rowrelay.gap g where g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
+    end if;
   end if;
   queued := b.rows_queued;
   read := b.rows_read;
@@ -13339,6 +13387,8 @@ begin
     return;
   end;
   finished := true;
+  delete from rowrelay.gap g
+   where b.snapshot is not null and g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
   update rowrelay.backfill k
      set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled'
        else 'waiting' end,
@@ -13825,6 +13875,9 @@ declare
   document_id integer := rowrelay.document_id(document);
 begin
   if keys is null then
+    -- A mirror may still have documents that were deleted meanwhile.
+    delete from rowrelay.gap g using rowrelay.document d join rowrelay.target t on t.id = d.delivers_to
+     where g.target = document_id and d.target = document_id and not rowrelay.is_mirror(t);
     return rowrelay.queue_all_documents(document_id);
   end if;
   return rowrelay.queue_documents(document_id, format(
@@ -19307,6 +19360,29 @@ comment on view rowrelay.backfills is 'copies of the rows that a table had befor
                                       'process id, at the source, of the connection that works on it; start_again: '
                                       'what does that, if it ended too early; see rowrelay.backfill() and '
                                       'rowrelay.cancel_backfill()';
+-- Targets that lack changes, because triggers of a table were dropped or disabled for a while, and what repairs them.
+create or replace view rowrelay.gaps as
+select c.relation,
+       c.relation_name,
+       t.name as target,
+       g.noted_at,
+       case when d.target is not null and rowrelay.is_mirror(p)
+              then rowrelay.command('rowrelay verify %1$s --document %2$s --repair',
+                                    'in a shell, rowrelay verify %3$s --document %4$s --repair', p.name, t.name,
+                                    rowrelay.shell_word(p.name), rowrelay.shell_word(t.name))
+            when d.target is not null
+              then rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', t.name)
+            when rowrelay.is_mirror(t) then rowrelay.verify_commands(c.relation, true, t.name)
+            else rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);', c.relation_name,
+                                  t.name) end as repair
+  from rowrelay.gap g
+  join rowrelay.capture c on c.id = g.capture and c.released_at is null
+  join rowrelay.target t on t.id = g.target and t.dropped_at is null
+  left join rowrelay.document d on d.target = t.id
+  left join rowrelay.target p on p.id = d.delivers_to
+ where exists (select from pg_class r where r.oid = c.relation);
+comment on view rowrelay.gaps is 'targets that lack changes of a table, because its triggers were dropped or disabled '
+                                 'until noted_at; a row goes when its target has been repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -19358,6 +19434,12 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
+         (select format('%s lacks changes made before %s, when its triggers were dropped or disabled -- run: %s%s',
+                        (array_agg(g.relation_name order by g.relation_name))[1],
+                        to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
+                        (array_agg(g.repair order by g.relation_name))[1],
+                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
+            from rowrelay.gaps g where g.target = t.name having count(*) > 0),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,
