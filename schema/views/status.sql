@@ -42,7 +42,7 @@ select t.name as target,
           having count(*) > 0),
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
-            from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
+            from rowrelay.backfills b where b.target = t.name and b.state not in ('done', 'cancelled')),
          (select format('%s may lack rows from before, because its backfill ended (%s) -- run: %s%s',
                         (array_agg(b.relation_name order by b.relation_name))[1],
                         (array_agg(b.note order by b.relation_name))[1],

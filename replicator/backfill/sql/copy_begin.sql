@@ -3,7 +3,7 @@
 with durably as materialized (
   select set_config('synchronous_commit', 'on', true)
 )
-update rowrelay.backfill b set snapshot = $2::pg_snapshot, rows_read = 0
+update rowrelay.backfill b set snapshot = $2::pg_snapshot, rows_read = 0, note = null
   from durably
  where b.id = $1::integer and b.state = 'copying' and b.give_up is null
 returning b.id;

@@ -47,6 +47,12 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      where b.start_again is not null and (not $2::bool or b.relation = any ($1::oid[]))
      group by b.target, b.note
     union all
+    select 3, 'warn', 'backfill', json_agg(b.relation_name order by b.relation_name),
+           format('it waits at %s: %s', b.target, b.note), 'rowrelay status'
+      from rowrelay.backfills b
+     where b.state = 'copying' and b.note is not null and (not $2::bool or b.relation = any ($1::oid[]))
+     group by b.target, b.note
+    union all
     select 3, 'warn', 'lost changes', json_agg(g.relation_name order by g.relation_name),
            format('%s lacks changes that were made while their triggers were dropped or disabled', g.target),
            min(g.repair)

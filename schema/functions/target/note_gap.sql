@@ -1,5 +1,5 @@
--- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its triggers
---             were dropped or disabled; see view rowrelay.gaps
+-- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its
+--             triggers were dropped or disabled; see view rowrelay.gaps
 -- Parameters: capture
 create or replace function rowrelay.note_gap(capture rowrelay.capture) returns void
 language plpgsql as $$

@@ -245,6 +245,8 @@ Test(status, tables_say_where_they_go_and_what_is_wrong_with_them) {
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"),
                    "public.item: triggers are missing or disabled: capture the table again");
   rowrelay_ok(&f, "capture", "item", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select left(note, 32) from rowrelay.status"), "public.item lacks changes made b");
+  rowrelay_ok(&f, "verify", "w", "--repair", NULL);
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
   /* A dropped table can be released by its name. */
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation_name, note), ', ' order by 1) from "

@@ -11373,8 +11373,8 @@ begin
    where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
 end
 $$;
--- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its triggers
---             were dropped or disabled; see view rowrelay.gaps
+-- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its
+--             triggers were dropped or disabled; see view rowrelay.gaps
 -- Parameters: capture
 create or replace function rowrelay.note_gap(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -11387,8 +11387,8 @@ begin
 end
 $$;
 -- Purpose:    forgets that a target lacks changes, because somebody has repaired it
--- Parameters: target; capture (null: all); noted_at: the last time of view rowrelay.gaps when the repair began, so that a
---             later gap stays
+-- Parameters: target; capture (null: all); noted_at: the last time of view rowrelay.gaps when the repair began, so that
+--             a later gap stays
 create or replace function rowrelay.close_gap(target_id integer, capture_id integer, noted_at timestamptz) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   delete from rowrelay.gap g
@@ -19427,7 +19427,7 @@ select t.name as target,
           having count(*) > 0),
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
-            from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
+            from rowrelay.backfills b where b.target = t.name and b.state not in ('done', 'cancelled')),
          (select format('%s may lack rows from before, because its backfill ended (%s) -- run: %s%s',
                         (array_agg(b.relation_name order by b.relation_name))[1],
                         (array_agg(b.note order by b.relation_name))[1],
