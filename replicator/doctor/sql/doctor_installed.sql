@@ -30,6 +30,21 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
                     where n.nspname = 'rowrelay_target' and f.relname = 'fence')
     having count(*) > 0
     union all
+    select 1, 'fail', 'subscription', null::json,
+           'a logical replication subscription writes to tables of schema rowrelay; what it brings is captured here '
+           'again, or fails where both have the same numbers',
+           'leave the schema out of the publication, and move it by pg_dump'
+     where exists (select from pg_subscription_rel s join pg_class k on k.oid = s.srrelid
+                    where k.relnamespace = 'rowrelay'::regnamespace)
+    union all
+    select 1, 'warn', 'publication', null::json,
+           format('%s: sent to a server that has rowrelay''s triggers, too, the tables of schema rowrelay and captured '
+                  'tables meet there', string_agg(p.pubname, ', ' order by p.pubname)),
+           'to move to another server, publish only tables of your own'
+      from pg_publication p
+     where p.pubname in (select t.pubname from pg_publication_tables t where t.schemaname = 'rowrelay')
+    having count(*) > 0
+    union all
     select 2, 'warn', 'target ' || t.name, null::json,
            case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '')
                 else 'it is ' || coalesce(t.reason, 'paused') end,
