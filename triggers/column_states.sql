@@ -3,10 +3,9 @@
 --             md5.)
 -- Parameters: ids of captures
 -- Result:     capture; digest of its table's number (which a restored table has not kept), its columns and the row
---             types in them, whether its key is unique, whether it has inheritance children, the owner if it is
---             partitioned, whether functions are made in language rowrelay, whether it is captured by
---             statement, and the version of
---             rowrelay.trigger_function(). No row for a capture whose table is gone.
+--             types in them, what its lanes depend on, whether its key is unique, whether it has inheritance children,
+--             the owner if it is partitioned, whether functions are made in language rowrelay, whether it is captured
+--             by statement, and the version of rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
 -- resets the planner settings of processes, which suit only the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
@@ -28,6 +27,7 @@ begin
              d.columns || format(' 2 %s %s ', c.relation::oid, rowrelay.key_is_unique(c))
                || case when n.is_native then 'native' else '' end
                || case when c.per = 'statement' then 'per statement ' || rowrelay.is_by_statement(c) else '' end
+               || case when c.lane_columns <> '{}' then rowrelay.lane_state(c) else '' end
                || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),

@@ -6,9 +6,9 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
     select coalesce(string_agg(format('%s %s %s%s%s', u.n, a.atttypid, a.attcollation,
-                                      -- in a key a rounded value is another row's
-                                      case when a.attnum <> all (capture.key_columns) and a.atttypmod <> -1
-                                           then ' of ' || a.atttypmod end,
+                                      -- in a key another value is another row's
+                                      case when a.attnum <> all (capture.key_columns)
+                                           then ' of ' || rowrelay.column_version(a.atttypmod, a.xmin) end,
                                       case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
                                            then ' any' end), ',' order by u.position), '')
       from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)

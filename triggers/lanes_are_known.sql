@@ -3,12 +3,11 @@
 --             lane, and the barrier between old and new lanes comes with the next function. A caller evaluates it as
 --             rowrelay.row_is_known(): when it plans an expression, and again after the table named in it was altered;
 --             and it is right even if the transaction cannot see the alteration yet.
--- Parameters: a table; numbers of the columns; their names, types and collations (0: none); length or scale of the
---             type of a column that is not in the key, which may have been rounded, so that rows have other lanes (-2:
---             it does not matter)
+-- Parameters: a table; numbers of the columns; their names, types and collations (0: none); rowrelay.column_version()
+--             of a column that is not in the key, '' for the others
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.lanes_are_known(relation regclass, numbers smallint[], names text[], types oid[],
-                                                    collations oid[], typmods integer[]) returns boolean
+                                                    collations oid[], versions text[]) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
@@ -16,9 +15,10 @@ declare
   is_same  boolean;
 begin
   if not rowrelay.columns_are_named(relation, numbers, names)
-     or exists (select from unnest(numbers, typmods) as u(number, typmod)
+     or exists (select from unnest(numbers, versions) as u(number, version)
                   join pg_attribute a on a.attrelid = relation and a.attnum = u.number
-                                     and a.atttypmod <> u.typmod and u.typmod <> -2) then
+                                     and rowrelay.column_version(a.atttypmod, a.xmin) <> u.version
+                  where u.version <> '') then
     return false;
   end if;
   if not rowrelay.may_name_type(row_type) then

@@ -200,6 +200,58 @@ Test(altered, rows_without_a_key_with_another_type_of_that_column_stay_in_their_
   stay_in_their_lanes(7, "altered_keyless", 100);
 }
 
+/* ---- other values of the same type ------------------------------------------------------------------------------- */
+
+/* How many changes of a row are in another lane than the one before, and neither is a barrier. */
+static const char *torn(struct fixture *f) {
+  return ask(f->at_source,
+             "select count(*) from (select rowrelay.lane_position(q.lane) as lane, lag(rowrelay.lane_position(q.lane)) "
+             "over (partition by c.new_row ->> 'id' order by c.id) as former from rowrelay.change c "
+             "join rowrelay.queue q on q.change_id = c.id where c.op in ('i', 'u')) as w "
+             "where lane <> former and lane >= 0 and former >= 0");
+}
+
+static void become_other_values(const char *name, const char *table, const char *capture) {
+  struct fixture f;
+  mirrored_begin(&f, name, table);
+  sql(f.at_source, "select rowrelay.capture_table('it'%s)", capture);
+  sql(f.at_source, "select rowrelay.route('it', 'w', create_table => true)");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into it select n, n, 0 from generate_series(1, 40) as n; truncate it");
+  sql(f.at_source, "vacuum full it");
+  sql(f.at_source, "analyze it");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "", "it is emptied, not altered");
+  sql(writer, "insert into it select n, n, 0 from generate_series(1, 40) as n");
+  sql(writer, "update it set v = 1"); /* in one transaction it would be a barrier */
+  cr_assert_str_eq(torn(&f), "0");
+  sql(f.at_source, "alter table it alter k type int using k + 100");
+  sql(writer, "update it set v = 2");
+  cr_expect_str_eq(torn(&f), "0", "%s of 40", torn(&f));
+  sql(writer, "begin; alter table it alter k type int using k + 100; update it set v = 3; commit");
+  cr_expect_str_eq(torn(&f), "0", "%s of 40", torn(&f));
+  mirrored_maintain(&f);
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(writer, "update it set v = 4 where id %% 3 = 0");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "(select id, v from it)", "(select id, v from it)", "id");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(altered, rows_whose_column_for_the_lane_gets_other_values_of_its_type_are_not_in_two_lanes) {
+  become_other_values("altered_using", "create table it (id int primary key, k int not null, v int)",
+                      ", lane => '{k}'");
+}
+
+Test(altered, rows_of_partitions_whose_column_for_the_lane_gets_other_values_are_not_in_two_lanes) {
+  become_other_values("altered_using_parts",
+                      "create table it (id int primary key, k int not null, v int) partition by hash (id);"
+                      "create table it_0 partition of it for values with (modulus 2, remainder 0);"
+                      "create table it_1 partition of it for values with (modulus 2, remainder 1)",
+                      ", lane => '{k}', before => 'full'");
+}
+
 /* ---- keys that may be null --------------------------------------------------------------------------------------- */
 
 /* A mirror cannot find such a row by its key; it loses the row that the key was of. */
