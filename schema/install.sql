@@ -216,6 +216,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/pin_statements.sql
 \ir ../triggers/trim_image.sql
 \ir ../triggers/exact_image.sql
+\ir functions/document/document_key_type.sql
+\ir functions/document/document_key_text.sql
+\ir functions/document/is_key_type.sql
+\ir ../triggers/as_document_key.sql
 \ir ../triggers/document_key.sql
 \ir ../triggers/document_key_expression.sql
 \ir ../triggers/document_columns.sql
@@ -269,6 +273,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/take_follower.sql
 \ir ../triggers/column_states.sql
 \ir ../triggers/column_state.sql
+\ir ../triggers/column_version.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
 \ir ../triggers/image_expression.sql
@@ -415,8 +420,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/backfill/copy_abandon.sql
 \ir functions/backfill/backfill.sql
 \ir functions/backfill/cancel_backfill.sql
-\ir functions/document/document_key_type.sql
-\ir functions/document/document_key_text.sql
 \ir functions/document/document_id.sql
 \ir functions/row/read_tables.sql
 \ir functions/document/document_source_parts.sql
@@ -429,7 +432,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/queue_all_documents.sql
 \ir functions/document/refuse_documents.sql
 \ir functions/document/rebuild.sql
-\ir functions/document/is_key_type.sql
 \ir functions/document/check_document_query.sql
 \ir functions/document/check_document_rows.sql
 \ir functions/document/document_cost.sql

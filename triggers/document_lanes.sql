@@ -15,10 +15,12 @@ begin
              else mod(hashtext(k.key) & 2147483647, s.lanes / 2)
            end)
       from rowrelay.present_sources(capture_id) as s
+      left join rowrelay.document d on d.target = s.document
       left join rowrelay.capture c on c.id = capture_id
       left join pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
       left join lateral (
-        select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid)) as key
+        select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid),
+                                     coalesce(d.key_type, rowrelay.base_type(a.atttypid))) as key
           from (values (old_row), (new_row)) as i(image)
          where s.key_column is not null) as k on true
      where s.key_column is null or k.key is not null or op = 't' or old_row is null and new_row is null;

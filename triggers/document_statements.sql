@@ -18,10 +18,13 @@ begin
   for source in
     select s.*, row_number() over (order by s.document, s.position) as n, t.lanes / 2 as lanes,
            rowrelay.lane_number(s.document, 0) as first_lane,
-           coalesce(capture.key_columns = array[s.key_column], false) as is_key,
-           rowrelay.document_key_expression(capture.relation, s.key_column, 'new') as new_key,
-           rowrelay.document_key_expression(capture.relation, s.key_column, 'old') as old_key
+           coalesce(capture.key_columns = array[s.key_column]
+                    and rowrelay.is_key_type(rowrelay.base_type(a.atttypid), d.key_type), false) as is_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'new', d.key_type) as new_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'old', d.key_type) as old_key
       from rowrelay.document_source s
+      join rowrelay.document d on d.target = s.document
+      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = s.key_column
       join rowrelay.target t on t.id = s.document
      where s.capture = capture.id and t.dropped_at is null
      order by s.document, s.position

@@ -358,6 +358,8 @@ drop function if exists rowrelay.typed_literal(regclass, text, text);
 drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_step);
 drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
+drop function if exists rowrelay.document_key(json, text, text, oid);
+drop function if exists rowrelay.document_key_expression(regclass, smallint, text);
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
 drop function if exists rowrelay.changed_statement(regclass, text, text);
 

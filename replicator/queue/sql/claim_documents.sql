@@ -9,12 +9,15 @@
 with source as materialized (
   -- the table may have been captured before, under another number
   select o.id as capture, s.keys_query is not null as asks, a.attname as name, s.key_name as former_name,
-         case when t.typtype = 'd' then rowrelay.base_type(t.oid) else t.oid end as type
+         b.type, d.key_type, rowrelay.is_key_type(b.type, d.key_type) as is_alike
     from rowrelay.document_source s
+    join rowrelay.document d on d.target = s.document
     join rowrelay.capture c on c.id = s.capture
     join rowrelay.capture o on o.relation = c.relation
     left join pg_catalog.pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
     left join pg_catalog.pg_type t on t.oid = a.atttypid
+   cross join lateral (
+     select case when t.typtype = 'd' then rowrelay.base_type(t.oid) else t.oid end as type) as b
    where s.document = $5::integer
 )
 select h.id, h.capture, h.op as operation, h.key, null as old_row,
@@ -35,9 +38,10 @@ select h.id, h.capture, h.op as operation, h.key, null as old_row,
            bool_or(x.is_lost) as is_lost, bool_or(x.asks) as asks
       from (-- each image is searched once for the key, as rowrelay.document_key() would
             select s.asks, v.value is null and i.image is not null and not s.asks as is_lost,
-                   case s.type when 'numeric'::regtype then trim_scale((v.value #>> '{}')::numeric)::text
-                               when 'bpchar'::regtype then rtrim(v.value #>> '{}', ' ')
-                               else v.value #>> '{}' end as key
+                   case when not s.is_alike then rowrelay.as_document_key(v.value #>> '{}', s.key_type)
+                        when s.type = 'numeric'::regtype then trim_scale((v.value #>> '{}')::numeric)::text
+                        when s.type = 'bpchar'::regtype then rtrim(v.value #>> '{}', ' ')
+                        else v.value #>> '{}' end as key
               from source s
               cross join (values (h.old_row), (h.new_row)) as i(image)
               cross join lateral (

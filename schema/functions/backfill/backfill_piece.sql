@@ -58,8 +58,9 @@ begin
                          rowrelay.backfill_bound(backfill.part, names, bound, false),
                          '(' || backfill.condition || ')');
   -- For a document only keys are queued, because it is read when it is built: no row has to be locked.
-  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key
-    from rowrelay.document_source s where s.document = target.id and s.position = 1;
+  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new', d.key_type) into document_key
+    from rowrelay.document_source s join rowrelay.document d on d.target = s.document
+   where s.document = target.id and s.position = 1;
   if document_key is not null then
     queued := rowrelay.queue_documents(target.id,
                                        format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is '

@@ -347,7 +347,7 @@ Test(ddl, a_table_that_is_made_anew_is_another_one) {
   mirrored_deliver(&f);
   sql(f.at_source, "insert into item values (2, 2); update item set v = 3 where id = 1; drop table item;"
                    "create table item (id int primary key, v int); insert into item values (9)");
-  cr_assert_str_eq(note(&f), "the table is gone: release it");
+  cr_assert_not_null(strstr(note(&f), "the table is gone, and the one that has its name now is not captured"));
   mirrored_maintain(&f);
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, '/', v), ' ' order by id) from item"), "1/3 2/2");

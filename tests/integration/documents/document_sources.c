@@ -280,6 +280,62 @@ Test(document_sources, columns_may_be_renamed_while_rows_change) {
   fixture_end(&f);
 }
 
+/* The documents' keys stay dates. */
+static void lead_to_documents(const char *name, const char *type, bool maintained) {
+  struct fixture f;
+  fixture_begin(&f, name);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source,
+      "create table day (day date primary key, v text); create table line (id int primary key, d date, h text);"
+      "insert into day select date '2026-01-01' + n, 'old' from generate_series(1, 20) as n;"
+      "insert into line select n, date '2026-01-01' + n, 'old' from generate_series(1, 20) as n;"
+      /* a document that was read before waits here, and is delivered last */
+      "create function gate(v text) returns text language plpgsql as $$ begin if v = 'waits' then "
+      "perform pg_advisory_xact_lock_shared(4711); end if; return v; end $$;"
+      "select rowrelay.add_document('doc', 'w', 'day', 'select day::date as day, gate(v) as v, (select max(h) from "
+      "line "
+      "where left(line.d::text, 10) = left(day.day::text, 10)) as h from day where day::date = any ($1)', "
+      "'{day:day,line:d}', create_table => true)");
+  sql(f.at_source, "update day set v = 'built'");
+  build(&f);
+  sql(f.at_source, "update day set v = 'waits' where day = '2026-01-05'");
+  sql(f.at_source, "alter table day alter day type %1$s; alter table line alter d type %1$s", type);
+  if (maintained)
+    sql(f.at_source, "update rowrelay.job set held_until = now(); select rowrelay.maintain()");
+  PGconn *gate = connect_to(f.source, NULL);
+  sql(gate, "select pg_advisory_lock(4711)");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until(f.at_source, "1", 20,
+             "select count(*) from pg_locks where locktype = 'advisory' and objid = 4711 and not granted");
+  PGconn *session = connect_to(f.source, "options='-c timezone=Asia/Tokyo -c datestyle=German'");
+  sql(session, "update day set v = 'new'; update line set h = 'new' where id > 10");
+  sql(session, "update line set d = '2026-01-12 20:00+00' where id = 3; delete from line where id = 4");
+  sleep_seconds(1);
+  sql(gate, "select pg_advisory_unlock(4711)");
+  wait_until_empty(&f, 20);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  build(&f);
+  same_rows(&f,
+            "(select left(day::text, 10)::date as day, v, (select max(h) from line where left(line.d::text, 10) = "
+            "left(day.day::text, 10)) as h from day)",
+            "doc", "day");
+  PQfinish(session);
+  PQfinish(gate);
+  fixture_end(&f);
+}
+
+Test(document_sources, columns_may_get_another_type_than_the_keys) {
+  lead_to_documents("docsrc_timestamptz", "timestamptz", true);
+}
+
+Test(document_sources, columns_that_have_just_got_another_type_than_the_keys_lead_to_the_same_documents) {
+  lead_to_documents("docsrc_timestamp", "timestamp", false);
+}
+
+Test(document_sources, columns_that_have_become_texts_lead_to_the_same_documents) {
+  lead_to_documents("docsrc_text", "text", true);
+}
+
 /* Of two rows that one statement moves, the first one's trigger moves the second again. */
 Test(document_sources, a_row_that_a_trigger_moves_again_refreshes_all_that_it_was_in) {
   struct fixture f;

@@ -1151,6 +1151,8 @@ drop function if exists rowrelay.typed_literal(regclass, text, text);
 drop function if exists rowrelay.undo_insert(rowrelay.capture, rowrelay.undo_step);
 drop function if exists rowrelay.undo_statement(rowrelay.undo_step);
 drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
+drop function if exists rowrelay.document_key(json, text, text, oid);
+drop function if exists rowrelay.document_key_expression(regclass, smallint, text);
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
 drop function if exists rowrelay.changed_statement(regclass, text, text);
 
@@ -6008,12 +6010,11 @@ $$;
 --             lane, and the barrier between old and new lanes comes with the next function. A caller evaluates it as
 --             rowrelay.row_is_known(): when it plans an expression, and again after the table named in it was altered;
 --             and it is right even if the transaction cannot see the alteration yet.
--- Parameters: a table; numbers of the columns; their names, types and collations (0: none); length or scale of the
---             type of a column that is not in the key, which may have been rounded, so that rows have other lanes (-2:
---             it does not matter)
+-- Parameters: a table; numbers of the columns; their names, types and collations (0: none); rowrelay.column_version()
+--             of a column that is not in the key, '' for the others
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.lanes_are_known(relation regclass, numbers smallint[], names text[], types oid[],
-                                                    collations oid[], typmods integer[]) returns boolean
+                                                    collations oid[], versions text[]) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
@@ -6021,9 +6022,10 @@ declare
   is_same  boolean;
 begin
   if not rowrelay.columns_are_named(relation, numbers, names)
-     or exists (select from unnest(numbers, typmods) as u(number, typmod)
+     or exists (select from unnest(numbers, versions) as u(number, version)
                   join pg_attribute a on a.attrelid = relation and a.attnum = u.number
-                                     and a.atttypmod <> u.typmod and u.typmod <> -2) then
+                                     and rowrelay.column_version(a.atttypmod, a.xmin) <> u.version
+                  where u.version <> '') then
     return false;
   end if;
   if not rowrelay.may_name_type(row_type) then
@@ -6062,8 +6064,9 @@ begin
     select format('rowrelay.lanes_are_known(%L, %L, %L, %L, %L, %L)', capture.relation::oid,
                   array_agg(a.attnum order by a.attnum), array_agg(a.attname order by a.attnum),
                   array_agg(a.atttypid order by a.attnum), array_agg(a.attcollation order by a.attnum),
-                  array_agg(case when a.attnum <> all (key_columns) then a.atttypmod else -2 end
-                            order by a.attnum))
+                  -- an array with nulls would be read by the session's array_nulls
+                  array_agg(case when a.attnum <> all (key_columns)
+                                 then rowrelay.column_version(a.atttypmod, a.xmin) else '' end order by a.attnum))
       from pg_attribute a
      where a.attrelid = capture.relation and a.attnum = any (key_columns || capture.lane_columns)
        and not a.attisdropped
@@ -6267,27 +6270,87 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select json_object_agg(e.key, case when json_typeof(texts -> e.key) = 'string' then texts -> e.key else e.value end)
     from json_each(image) as e
 $$;
+-- Purpose:    returns the name of a key's type for SQL; format_type() would return "character", which is char(1)
+-- Parameters: a type of schema pg_catalog
+-- Result:     such as pg_catalog.int8
+create or replace function rowrelay.document_key_type(key_type oid) returns text
+language sql stable as $$
+  select format('pg_catalog.%I', t.typname) from pg_type t where t.oid = key_type
+$$;
+-- Purpose:    returns SQL for the text of a document's key, as rowrelay.document_key() reads it from a row image, for
+--             an expression of any type and under any session settings
+-- Parameters: expression; type of the document's keys
+-- Result:     an expression of type text
+create or replace function rowrelay.document_key_text(expression text, key_type oid) returns text
+language sql stable as $$
+  select format(case key_type
+                  when 'numeric'::regtype then 'pg_catalog.trim_scale(%s)::pg_catalog.text'
+                  -- always ISO
+                  when 'date'::regtype then 'pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}'''
+                  else '(%s)::pg_catalog.text'
+                end,
+                -- the cast of a user-defined type may run a user's code: see rowrelay.is_safe_type()
+                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then '
+                       '(%1$s)::%2$s '
+                       'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
+                       expression, rowrelay.document_key_type(key_type)))
+$$;
+-- Purpose:    tells whether equal keys of two types have equal texts, so that a document is found by either
+-- Parameters: two types, domains resolved
+-- Result:     whether they have
+create or replace function rowrelay.is_key_type(one regtype, other regtype) returns boolean
+language sql immutable as $$
+  select one = other or array[one, other] <@ '{int2,int4,int8,oid}'::regtype[]
+      or array[one, other] <@ '{text,varchar,name}'::regtype[]
+$$;
+-- Purpose:    returns the text of a document's key for the text of a value of another type: a column that leads to a
+--             document may get another type than the document's keys have (date becomes timestamptz). Lanes are chosen
+--             by these texts, and the document is found by them.
+-- Parameters: text of the value; type of the document's keys
+-- Result:     the text of the same value as a key; as it is if it cannot be a key
+create or replace function rowrelay.as_document_key(value text, key_type oid) returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' as $$
+declare
+  key text;
+begin
+  execute 'select ' || rowrelay.document_key_text('$1', key_type) into key using value;
+  return key;
+exception when others then
+  return value;
+end
+$$;
 -- Purpose:    returns the text of a document's key from a row image; the generated triggers compute the same text from
 --             the row (rowrelay.document_key_expression)
--- Parameters: image; present and former name of the column; its base type
+-- Parameters: image; present and former name of the column; its base type; type of the document's keys
 -- Result:     null when the image is null, or the column is null or missing in it
-create or replace function rowrelay.document_key(image json, name text, former_name text, of_type oid) returns text
+create or replace function rowrelay.document_key(image json, name text, former_name text, of_type oid, key_type oid)
+  returns text
 language sql stable as $$
-  select case of_type
-           when 'numeric'::regtype then trim_scale((k.text)::numeric)::text
-           when 'bpchar'::regtype then rtrim(k.text, ' ')
-           else k.text
+  select case when not rowrelay.is_key_type(of_type, key_type) then rowrelay.as_document_key(k.text, key_type)
+           else case of_type
+                  when 'numeric'::regtype then trim_scale((k.text)::numeric)::text
+                  when 'bpchar'::regtype then rtrim(k.text, ' ')
+                  else k.text
+                end
          end
     from (select coalesce(image -> name, image -> former_name) #>> '{}' as text) as k
 $$;
 -- Purpose:    returns SQL for the text of a document's key, as rowrelay.document_key() reads it from an image
--- Parameters: relation; attribute number; name of the row, new or old
+-- Parameters: relation; attribute number; name of the row, new or old; type of the document's keys
 -- Result:     an expression of type text; null when the column is gone
-create or replace function rowrelay.document_key_expression(relation regclass, number smallint, row_name text)
-  returns text
+create or replace function rowrelay.document_key_expression(relation regclass, number smallint, row_name text,
+                                                            key_type oid) returns text
 language sql stable as $$
-  select case rowrelay.base_type(a.atttypid)
-           when 'numeric'::regtype then format('pg_catalog.trim_scale(%s.%I)::pg_catalog.text', row_name, a.attname)
+  select case
+           when not rowrelay.is_key_type(rowrelay.base_type(a.atttypid), key_type)
+             then format('rowrelay.as_document_key(%s, %s)',
+                         case when rowrelay.base_type(a.atttypid) < 16384
+                              then format('pg_catalog.to_json(%s.%I) operator(pg_catalog.#>>) ''{}''', row_name,
+                                          a.attname)
+                              else rowrelay.safe_text(format('%s.%I', row_name, a.attname), a.atttypid) end,
+                         key_type)
+           when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
+             then format('pg_catalog.trim_scale(%s.%I)::pg_catalog.text', row_name, a.attname)
            else rowrelay.safe_text(format('%s.%I', row_name, a.attname), a.atttypid)
          end
     from pg_attribute a
@@ -6414,10 +6477,12 @@ begin
              else mod(hashtext(k.key) & 2147483647, s.lanes / 2)
            end)
       from rowrelay.present_sources(capture_id) as s
+      left join rowrelay.document d on d.target = s.document
       left join rowrelay.capture c on c.id = capture_id
       left join pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
       left join lateral (
-        select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid)) as key
+        select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid),
+                                     coalesce(d.key_type, rowrelay.base_type(a.atttypid))) as key
           from (values (old_row), (new_row)) as i(image)
          where s.key_column is not null) as k on true
      where s.key_column is null or k.key is not null or op = 't' or old_row is null and new_row is null;
@@ -6443,10 +6508,13 @@ begin
   for source in
     select s.*, row_number() over (order by s.document, s.position) as n, t.lanes / 2 as lanes,
            rowrelay.lane_number(s.document, 0) as first_lane,
-           coalesce(capture.key_columns = array[s.key_column], false) as is_key,
-           rowrelay.document_key_expression(capture.relation, s.key_column, 'new') as new_key,
-           rowrelay.document_key_expression(capture.relation, s.key_column, 'old') as old_key
+           coalesce(capture.key_columns = array[s.key_column]
+                    and rowrelay.is_key_type(rowrelay.base_type(a.atttypid), d.key_type), false) as is_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'new', d.key_type) as new_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'old', d.key_type) as old_key
       from rowrelay.document_source s
+      join rowrelay.document d on d.target = s.document
+      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = s.key_column
       join rowrelay.target t on t.id = s.document
      where s.capture = capture.id and t.dropped_at is null
      order by s.document, s.position
@@ -7363,10 +7431,9 @@ $$;
 --             md5.)
 -- Parameters: ids of captures
 -- Result:     capture; digest of its table's number (which a restored table has not kept), its columns and the row
---             types in them, whether its key is unique, whether it has inheritance children, the owner if it is
---             partitioned, whether functions are made in language rowrelay, whether it is captured by
---             statement, and the version of
---             rowrelay.trigger_function(). No row for a capture whose table is gone.
+--             types in them, what its lanes depend on, whether its key is unique, whether it has inheritance children,
+--             the owner if it is partitioned, whether functions are made in language rowrelay, whether it is captured
+--             by statement, and the version of rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
 -- resets the planner settings of processes, which suit only the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
@@ -7388,6 +7455,7 @@ begin
              d.columns || format(' 2 %s %s ', c.relation::oid, rowrelay.key_is_unique(c))
                || case when n.is_native then 'native' else '' end
                || case when c.per = 'statement' then 'per statement ' || rowrelay.is_by_statement(c) else '' end
+               || case when c.lane_columns <> '{}' then rowrelay.lane_state(c) else '' end
                || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
@@ -7404,6 +7472,14 @@ create or replace function rowrelay.column_state(capture rowrelay.capture) retur
 language sql stable as $$
   select s.state from rowrelay.column_states(array[capture.id]) as s
 $$;
+-- Purpose:    tells versions of a column's values apart, where they choose the lanes of rows and are not in the key:
+--             ALTER COLUMN TYPE writes other values into all rows, rounded or by its USING, and fires no trigger. It
+--             always writes the column's row in pg_attribute, also where the type stays; TRUNCATE and VACUUM do not.
+-- Parameters: type's length or scale, and transaction, as in pg_attribute
+create or replace function rowrelay.column_version(typmod integer, written_by xid) returns text
+language sql stable as $$
+  select format('%s at %s', typmod, written_by)
+$$;
 -- Purpose:    describes what decides the lane of a row: the columns and their types, whose hash functions differ
 -- Parameters: capture
 -- Result:     a text that changes when rows may change lanes; renames do not count
@@ -7412,9 +7488,9 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
     select coalesce(string_agg(format('%s %s %s%s%s', u.n, a.atttypid, a.attcollation,
-                                      -- in a key a rounded value is another row's
-                                      case when a.attnum <> all (capture.key_columns) and a.atttypmod <> -1
-                                           then ' of ' || a.atttypmod end,
+                                      -- in a key another value is another row's
+                                      case when a.attnum <> all (capture.key_columns)
+                                           then ' of ' || rowrelay.column_version(a.atttypmod, a.xmin) end,
                                       case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
                                            then ' any' end), ',' order by u.position), '')
       from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
@@ -12708,8 +12784,9 @@ begin
                          rowrelay.backfill_bound(backfill.part, names, bound, false),
                          '(' || backfill.condition || ')');
   -- For a document only keys are queued, because it is read when it is built: no row has to be locked.
-  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key
-    from rowrelay.document_source s where s.document = target.id and s.position = 1;
+  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new', d.key_type) into document_key
+    from rowrelay.document_source s join rowrelay.document d on d.target = s.document
+   where s.document = target.id and s.position = 1;
   if document_key is not null then
     queued := rowrelay.queue_documents(target.id,
                                        format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is '
@@ -13520,31 +13597,6 @@ begin
   end if;
 end
 $$;
--- Purpose:    returns the name of a key's type for SQL; format_type() would return "character", which is char(1)
--- Parameters: a type of schema pg_catalog
--- Result:     such as pg_catalog.int8
-create or replace function rowrelay.document_key_type(key_type oid) returns text
-language sql stable as $$
-  select format('pg_catalog.%I', t.typname) from pg_type t where t.oid = key_type
-$$;
--- Purpose:    returns SQL for the text of a document's key, as rowrelay.document_key() reads it from a row image, for
---             an expression of any type and under any session settings
--- Parameters: expression; type of the document's keys
--- Result:     an expression of type text
-create or replace function rowrelay.document_key_text(expression text, key_type oid) returns text
-language sql stable as $$
-  select format(case key_type
-                  when 'numeric'::regtype then 'pg_catalog.trim_scale(%s)::pg_catalog.text'
-                  -- always ISO
-                  when 'date'::regtype then 'pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}'''
-                  else '(%s)::pg_catalog.text'
-                end,
-                -- the cast of a user-defined type may run a user's code: see rowrelay.is_safe_type()
-                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then '
-                       '(%1$s)::%2$s '
-                       'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
-                       expression, rowrelay.document_key_type(key_type)))
-$$;
 -- Purpose:    finds a document by name. Nothing is locked: if it is dropped meanwhile, rowrelay.maintain() removes what
 --             is queued for it.
 -- Parameters: name
@@ -13885,14 +13937,6 @@ begin
     rowrelay.document_key_text('k', d.key_type), rowrelay.document_key_type(d.key_type)), keys::text)
     from rowrelay.document d where d.target = document_id;
 end
-$$;
--- Purpose:    tells whether equal keys of two types have equal texts, so that a document is found by either
--- Parameters: two types, domains resolved
--- Result:     whether they have
-create or replace function rowrelay.is_key_type(one regtype, other regtype) returns boolean
-language sql immutable as $$
-  select one = other or array[one, other] <@ '{int2,int4,int8,oid}'::regtype[]
-      or array[one, other] <@ '{text,varchar,name}'::regtype[]
 $$;
 -- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
 -- Parameters: name, for messages; query; name and type of the key
