@@ -244,7 +244,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/sees_rows.sql
 \ir ../triggers/may_look.sql
 \ir ../triggers/log_row.sql
+\ir ../triggers/may_be_left_out.sql
 \ir ../triggers/change_timezone.sql
+\ir ../triggers/pin_timezone.sql
 \ir ../triggers/timezone_condition.sql
 \ir ../triggers/restore_timezone.sql
 \ir ../triggers/raise_altered.sql

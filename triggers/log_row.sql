@@ -4,35 +4,37 @@
 --             session keeps some kilobytes for each statement of each function.
 --
 --             PL/pgSQL prepares each expression, and each function in it, once in a transaction, and those of an
---             INSERT for every row; so there are few of both.
--- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; number of the first lane of
---             the first target, null: there is none, and how many lanes it has; the same of all others, null: there
---             are none; images; whether the image before is kept; the time zone to restore, null: none
+--             INSERT for every row; so there are few of both, and what is known when the caller is made is an argument.
+-- Parameters: capture; operation: TG_OP; key; lane of the first target, null: there is none; hash that chooses
+--             the lane, null: a barrier; number of the first lane and how many lanes each other target has, null:
+--             there are none; images; whether the image before is kept; the time zone to restore, null or empty: none
 -- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
-create or replace function rowrelay.log_row(capture integer, operation text, key text,
-                                            hash integer, lane integer, lane_count integer, more_lanes integer[],
-                                            old_row json, new_row json, keeps_before boolean,
+create or replace function rowrelay.log_row(capture integer, operation text, key text, lane integer, hash integer,
+                                            more_lanes integer[], old_row json, new_row json, keeps_before boolean,
                                             former_timezone text) returns boolean
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
   day     pg_catalog.date := rowrelay.partition_day();
   actor   pg_catalog.text;
-  db_user pg_catalog.text := rowrelay.login_name();
+  db_user pg_catalog.text := pg_catalog.current_setting('session_authorization');
   caveat  pg_catalog.json;
-  bytes   pg_catalog.int4 := pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
-                               case when keeps_before then coalesce(pg_catalog.pg_column_size(old_row), 0) else 0 end);
+  bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
-  if former_timezone is not null then
+  if former_timezone operator(pg_catalog.<>) '' then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
                        pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
        operator(pg_catalog.<>) 'none'
+     or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
     caveat := rowrelay.traced(null);
+  end if;
+  if keeps_before then
+    bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
@@ -45,13 +47,11 @@ begin
   if lane is null then
     return true;
   end if;
-  -- a barrier has no hash, and a lane of its own unless there is only one
-  lane := pg_catalog.int4pl(lane, coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), lane_count),
-                                           greatest(pg_catalog.int4mi(1, lane_count), -1)));
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lane, day, bytes);
   if more_lanes is not null then
     for place in 1 .. pg_catalog.cardinality(more_lanes) by 2 loop
+      -- a barrier has a lane of its own unless there is only one
       insert into rowrelay.queue (change_id, lane, day, bytes)
       values (id, pg_catalog.int4pl(more_lanes[place],
                 coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647),

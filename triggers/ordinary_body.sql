@@ -31,7 +31,7 @@ declare
   old_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'old') end;
   new_image    text := rowrelay.row_image(row_type, 'new');
   old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
-  hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+  hash         text;
   left_out     text[]; -- names of columns that are left out, masked, or chosen
   new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
   old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
@@ -42,20 +42,14 @@ declare
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
   logged       text;
+  branches     text;
   timezone     text; -- null: it does not matter
-  otherwise    text;
+  is_pinned    text; -- null: the same
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
 
-  if can_move then
-    -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
-    hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
-                   ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), rowrelay.own_version(false));
-  end if;
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
               then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)
               else new_image end,
@@ -71,10 +65,7 @@ begin
     select p.* from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
   )
   select concat_ws(E'\n     and ',
-           format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
-                  ' operator(pg_catalog.=) ''''',
-                  case when not capture.capture_origin then
-                    ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
+           format('not rowrelay.may_be_left_out(%L)', capture.capture_origin),
            -- a session keeps 200 bytes for each name with its schema
            format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
@@ -89,8 +80,10 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
-           rowrelay.timezone_condition(relation, key_columns || lane_columns),
-           'not (' || rowrelay.foreign_table(capture) || ')'),
+           case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
+                then 'not (' || rowrelay.foreign_table(capture) || ')'
+                -- the function beside it asks whether it is one of another table
+                else format('tg_relid operator(pg_catalog.=) %s::pg_catalog.oid', relation::oid) end),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
@@ -112,23 +105,60 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %s, %L, %s)', capture.id,
-                   rowrelay.key_expression(relation, key_columns, 'either'), hash,
-                   rowrelay.lanes_of_routes(capture.id),
-                   case when not keeps_before then
-                          format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
-                                 rowrelay.key_row(capture))
-                        when is_plain then
-                          format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
-                        else 'old_row' end,
-                   case when is_plain then
-                          format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
-                        else 'new_row' end,
-                   keeps_before, case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
-    timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
-                ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
-    otherwise := E'\n      else rowrelay.restore_timezone(former_timezone)';
+    timezone := '    former_timezone := rowrelay.pin_timezone();';
+    is_pinned := 'former_timezone is not null';
+  end if;
+
+  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %s)', capture.id, keeps_before,
+                   case when has_timezone then 'former_timezone' else 'null' end);
+  -- the result of the function does not matter, and a variable needs no plan
+  if is_plain then
+    -- a branch for deletes, because an expression is prepared as a whole, in every transaction
+    branches := concat_ws(E'\n',
+           '    if tg_op operator(pg_catalog.<>) ''DELETE'' then',
+    format(E'      if (case when %s then\n        %s end) then',
+           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
+                     is_ordinary),
+           format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
+                  rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
+                                                                                'new'), false),
+                  case when keeps_before then
+                    format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
+                       else 'null' end, new_image)),
+           '        return old;',
+           '      end if;',
+    format(E'    elsif (case when %s then\n        %s end) then',
+           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
+                     is_deleted),
+           format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
+                  rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
+                                                                                'old'), false),
+                  case when keeps_before then old_image else rowrelay.key_row(capture) end, 'null')),
+           '      return old;',
+           '    end if;');
+  else
+    hash := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+    if can_move then
+      -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
+      hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
+                     ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
+                     rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
+                     rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
+                     rowrelay.own_version(false));
+    end if;
+    branches := concat_ws(E'\n',
+    format(E'    if (case when %s then\n      %s end) then',
+           case when keeps_before then
+             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
+                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
+           format(logged, rowrelay.key_expression(relation, key_columns, 'either'),
+                  rowrelay.lanes_of_routes(capture.id, hash, can_move),
+                  case when keeps_before then 'old_row' else
+                    format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
+                           rowrelay.key_row(capture)) end, 'new_row')),
+           '      return old;',
+           '    end if;');
   end if;
 
   return concat_ws(E'\n',
@@ -147,6 +177,8 @@ begin
     case when is_plain then timezone else concat_ws(E'\n',
            '    begin',
            timezone,
+    case when has_timezone then
+    format('      exit when (%s) is not true;', is_pinned) end,
     case when keeps_before then
     format(E'    old_row := case when %s then\n        %s end;',
            concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
@@ -158,19 +190,10 @@ begin
            '    exception when others then', -- which also restores the time zone
            '      exit;',
            '    end;') end,
-    format(E'    if (case when %s then\n      %s%s end) then',
-           case when is_plain then
-             concat_ws(' and ', case when keeps_before then old_is_small end, old_is_awkward,
-                       format(E'case when tg_op operator(pg_catalog.<>) ''DELETE'' then\n        %s\n'
-                              '        else %s end', is_ordinary, is_deleted))
-                when keeps_before then
-             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
-                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
-           logged, otherwise),
-           -- the result does not matter, and a variable needs no plan
-           '      return old;',
-           '    end if;',
-           '    exit when is_last is not null;',
+           branches,
+    format('    exit when %s;', case when has_timezone
+                                    then 'rowrelay.restore_timezone(former_timezone, is_last is not null)'
+                                     else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
     format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),

@@ -14,8 +14,10 @@ declare
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   new_key      constant text := rowrelay.key_expression(relation, key_columns, 'new');
   old_key      constant text := rowrelay.key_expression(relation, key_columns, 'old');
-  new_hash     constant text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
-  old_hash     constant text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
+  new_lanes    constant text := rowrelay.lanes_of_routes(
+    capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'), false);
+  old_lanes    constant text := rowrelay.lanes_of_routes(
+    capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), false);
   new_image    constant text := (rowrelay.image_expression(capture, 'new')).image;
   old_image    constant text := case when keeps_before then (rowrelay.image_expression(capture, 'old')).image end;
   old_is_small constant text := case when keeps_before then rowrelay.small_row(relation, 'old') end;
@@ -34,20 +36,19 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %s, %%s, %%s, %L, null)', capture.id,
-                   rowrelay.lanes_of_routes(capture.id), keeps_before);
+  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, null)', capture.id, keeps_before);
   return (
     with told as (
       select t.*
         from (values
-          (1, 'INSERT', format(logged, new_key, new_hash, 'null', new_image), 'rowrelay_new as new',
+          (1, 'INSERT', format(logged, new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
-          (2, 'UPDATE', format(logged, new_key, new_hash, coalesce(old_image, 'null'), new_image),
+          (2, 'UPDATE', format(logged, new_key, new_lanes, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
                      old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
-          (3, 'DELETE', format(logged, old_key, old_hash, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
+          (3, 'DELETE', format(logged, old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
            'rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))

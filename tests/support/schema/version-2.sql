@@ -6856,35 +6856,37 @@ $$;
 --             session keeps some kilobytes for each statement of each function.
 --
 --             PL/pgSQL prepares each expression, and each function in it, once in a transaction, and those of an
---             INSERT for every row; so there are few of both.
--- Parameters: capture; operation: TG_OP; key; hash that chooses the lane, null: a barrier; number of the first lane of
---             the first target, null: there is none, and how many lanes it has; the same of all others, null: there
---             are none; images; whether the image before is kept; the time zone to restore, null: none
+--             INSERT for every row; so there are few of both, and what is known when the caller is made is an argument.
+-- Parameters: capture; operation: TG_OP; key; lane of the first target, null: there is none; hash that chooses
+--             the lane, null: a barrier; number of the first lane and how many lanes each other target has, null:
+--             there are none; images; whether the image before is kept; the time zone to restore, null or empty: none
 -- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
-create or replace function rowrelay.log_row(capture integer, operation text, key text,
-                                            hash integer, lane integer, lane_count integer, more_lanes integer[],
-                                            old_row json, new_row json, keeps_before boolean,
+create or replace function rowrelay.log_row(capture integer, operation text, key text, lane integer, hash integer,
+                                            more_lanes integer[], old_row json, new_row json, keeps_before boolean,
                                             former_timezone text) returns boolean
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
   day     pg_catalog.date := rowrelay.partition_day();
   actor   pg_catalog.text;
-  db_user pg_catalog.text := rowrelay.login_name();
+  db_user pg_catalog.text := pg_catalog.current_setting('session_authorization');
   caveat  pg_catalog.json;
-  bytes   pg_catalog.int4 := pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0),
-                               case when keeps_before then coalesce(pg_catalog.pg_column_size(old_row), 0) else 0 end);
+  bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
-  if former_timezone is not null then
+  if former_timezone operator(pg_catalog.<>) '' then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
                        pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
        operator(pg_catalog.<>) 'none'
+     or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
     caveat := rowrelay.traced(null);
+  end if;
+  if keeps_before then
+    bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
   end if;
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
@@ -6897,13 +6899,11 @@ begin
   if lane is null then
     return true;
   end if;
-  -- a barrier has no hash, and a lane of its own unless there is only one
-  lane := pg_catalog.int4pl(lane, coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), lane_count),
-                                           greatest(pg_catalog.int4mi(1, lane_count), -1)));
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lane, day, bytes);
   if more_lanes is not null then
     for place in 1 .. pg_catalog.cardinality(more_lanes) by 2 loop
+      -- a barrier has a lane of its own unless there is only one
       insert into rowrelay.queue (change_id, lane, day, bytes)
       values (id, pg_catalog.int4pl(more_lanes[place],
                 coalesce(pg_catalog.mod(pg_catalog.int4and(hash, 2147483647),
@@ -6917,17 +6917,40 @@ begin
   return found; -- it is true, and a variable needs no plan
 end
 $$;
--- Purpose:    sets the session's time zone to UTC, in which images are written, for the rest of a trigger function
--- Result:     the former time zone; the caller has to restore it (rowrelay.restore_timezone)
+-- Purpose:    whether this transaction may have asked not to capture what it writes: then rowrelay.is_left_out() decides.
+--             It is part of the plan of whoever calls it, and costs no call.
+-- Parameters: capture_origin: whether to capture rowrelay's own writes
+create or replace function rowrelay.may_be_left_out(capture_origin boolean) returns boolean
+language sql stable as $$
+  select pg_catalog.concat(pg_catalog.current_setting('rowrelay.skip', true),
+                           case when not capture_origin then pg_catalog.current_setting('rowrelay.origin', true) end)
+           operator(pg_catalog.<>) ''
+$$;
+-- Purpose:    sets the session's time zone to UTC, in which images are written, for the rest of a trigger function. One
+--             that was set as an interval with seconds is left alone: it could not be restored by its name, which
+--             PostgreSQL does not read, so only the guarded ways may change it (rowrelay.timezone_condition).
+-- Result:     the former time zone, see rowrelay.pin_timezone(); null: it was not changed
 create or replace function rowrelay.change_timezone() returns text
 language plpgsql as $$
 declare
   former constant pg_catalog.text := pg_catalog.current_setting('timezone');
   pinned pg_catalog.text;
 begin
+  if former operator(pg_catalog.~~) '%:%:%' then
+    return null;
+  end if;
   pinned := pg_catalog.set_config('timezone', 'UTC', true);
   return former;
 end
+$$;
+-- Purpose:    sees to it that the session's time zone is UTC, in which images are written, for the rest of a trigger
+--             function. It is part of the plan of whoever calls it, and costs no call where it is UTC already.
+-- Result:     the time zone that the caller has to restore (rowrelay.restore_timezone); empty: none; null: it could not
+--             be changed
+create or replace function rowrelay.pin_timezone() returns text
+language sql as $$
+  select case when pg_catalog.current_setting('timezone') operator(pg_catalog.<>) all ('{UTC,Etc/UTC}')
+              then rowrelay.change_timezone() else '' end
 $$;
 -- Purpose:    returns SQL for whether the session's time zone can be restored by its name. PostgreSQL does not read the
 --             name of one that was set as an interval with seconds; then only the guarded ways may change it.
@@ -6938,18 +6961,17 @@ language sql stable as $$
   select 'pg_catalog.current_setting(''timezone'') operator(pg_catalog.!~~) ''%:%:%'''
     from rowrelay.pinned_settings(relation, key_columns) as p where p.name = 'timezone'
 $$;
--- Purpose:    undoes rowrelay.change_timezone()
--- Parameters: former: its result, null when the time zone was not changed
--- Result:     false
-create or replace function rowrelay.restore_timezone(former text) returns boolean
+-- Purpose:    undoes rowrelay.pin_timezone()
+-- Parameters: former: its result; result: what to return, so that one expression does both
+create or replace function rowrelay.restore_timezone(former text, result boolean) returns boolean
 language plpgsql as $$
 declare
   pinned pg_catalog.text;
 begin
-  if former is not null then
+  if former operator(pg_catalog.<>) '' then
     pinned := pg_catalog.set_config('timezone', former, true);
   end if;
-  return false;
+  return result;
 end
 $$;
 -- Purpose:    raises an error in the guarded part of a trigger function, so that the slow path captures the change
@@ -8796,20 +8818,34 @@ begin
                       where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}');
 end
 $$;
--- Purpose:    returns where the changes of a capture are queued, as parameters lane, lane_count and more_lanes of
---             rowrelay.log_row()
--- Parameters: capture id
--- Result:     three constants
-create or replace function rowrelay.lanes_of_routes(capture_id integer) returns text
+-- Purpose:    returns where the changes of a capture are queued, as parameters lane, hash and more_lanes of
+--             rowrelay.log_row(): most tables go to one target, whose lane the caller computes
+-- Parameters: capture id; expression for the hash that chooses the lane; whether it may be null: a barrier, which has a
+--             lane of its own unless there is only one
+-- Result:     three expressions
+create or replace function rowrelay.lanes_of_routes(capture_id integer, hash text, may_be_null boolean) returns text
 language sql stable as $$
-  select format('%s, %s, %L', coalesce((array_agg(l.first order by l.id))[1]::text, 'null'),
-                coalesce((array_agg(l.lanes order by l.id))[1]::text, 'null'),
-                '{' || string_agg(format('%s,%s', l.first, l.lanes), ',' order by l.id) filter (where l.place > 1)
-                  || '}')
-    from (select t.id, t.lanes, rowrelay.lane_number(t.id, 0) + rowrelay.waiting_room(r.capture, r.target) as first,
-                 row_number() over (order by t.id) as place
-            from rowrelay.route r join rowrelay.target t on t.id = r.target
-           where r.capture = capture_id and r.until_id is null and t.dropped_at is null) as l
+  with found as (
+    select t.id, t.lanes, rowrelay.lane_number(t.id, 0) + rowrelay.waiting_room(r.capture, r.target) as first,
+           row_number() over (order by t.id) as place
+      from rowrelay.route r join rowrelay.target t on t.id = r.target
+     where r.capture = capture_id and r.until_id is null and t.dropped_at is null
+  ), lane as (
+    select f.first, case when f.lanes = 1 then f.first::text
+                         -- the same for a power of two, by one function less
+                         when f.lanes & (f.lanes - 1) = 0
+                           then format('pg_catalog.int4pl(%s, pg_catalog.int4and(%s, %s))', f.first, hash, f.lanes - 1)
+                         else format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s))',
+                                     f.first, hash, f.lanes) end as expression, f.lanes
+      from found f where f.place = 1
+  )
+  select concat_ws(', ',
+    coalesce((select case when may_be_null and l.lanes > 1 then format('coalesce(%s, %s)', l.expression, l.first - 1)
+                          else l.expression end
+                from lane l), 'null'),
+    coalesce((select format('%s, %L', hash, '{' || string_agg(format('%s,%s', f.first, f.lanes), ',' order by f.id)
+                                              || '}')
+                from found f where f.place > 1 having count(*) > 0), 'null, null'))
 $$;
 -- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on
 --             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
@@ -8844,7 +8880,7 @@ declare
   old_is_small constant text := case when is_plain then rowrelay.small_row(relation, 'old') end;
   new_image    text := rowrelay.row_image(row_type, 'new');
   old_image    text := case when keeps_before then rowrelay.row_image(row_type, 'old') end;
-  hash         text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+  hash         text;
   left_out     text[]; -- names of columns that are left out, masked, or chosen
   new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
   old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
@@ -8855,20 +8891,14 @@ declare
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
   old_is_awkward text;
   logged       text;
+  branches     text;
   timezone     text; -- null: it does not matter
-  otherwise    text;
+  is_pinned    text; -- null: the same
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
   end if;
 
-  if can_move then
-    -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
-    hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
-                   ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
-                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), rowrelay.own_version(false));
-  end if;
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
               then format('rowrelay.trim_image(%s, %L, %L, %L)', new_image, i.keep, i.leave_out, i.masks)
               else new_image end,
@@ -8884,10 +8914,7 @@ begin
     select p.* from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
   )
   select concat_ws(E'\n     and ',
-           format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
-                  ' operator(pg_catalog.=) ''''',
-                  case when not capture.capture_origin then
-                    ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
+           format('not rowrelay.may_be_left_out(%L)', capture.capture_origin),
            -- a session keeps 200 bytes for each name with its schema
            format('rowrelay.row_is_unaltered(%L, %L, %L, %L)', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
@@ -8902,8 +8929,10 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
-           rowrelay.timezone_condition(relation, key_columns || lane_columns),
-           'not (' || rowrelay.foreign_table(capture) || ')'),
+           case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
+                then 'not (' || rowrelay.foreign_table(capture) || ')'
+                -- the function beside it asks whether it is one of another table
+                else format('tg_relid operator(pg_catalog.=) %s::pg_catalog.oid', relation::oid) end),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
@@ -8925,23 +8954,60 @@ begin
                            new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  logged := format('rowrelay.log_row(%s, tg_op, %s, %s, %s, %s, %s, %L, %s)', capture.id,
-                   rowrelay.key_expression(relation, key_columns, 'either'), hash,
-                   rowrelay.lanes_of_routes(capture.id),
-                   case when not keeps_before then
-                          format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
-                                 rowrelay.key_row(capture))
-                        when is_plain then
-                          format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
-                        else 'old_row' end,
-                   case when is_plain then
-                          format('case when tg_op operator(pg_catalog.<>) ''DELETE'' then %s end', new_image)
-                        else 'new_row' end,
-                   keeps_before, case when has_timezone then 'former_timezone' else 'null' end);
   if has_timezone then
-    timezone := '    former_timezone := case when pg_catalog.current_setting(''timezone'') operator(pg_catalog.<>) all'
-                ' (''{UTC,Etc/UTC}'') then rowrelay.change_timezone() end;';
-    otherwise := E'\n      else rowrelay.restore_timezone(former_timezone)';
+    timezone := '    former_timezone := rowrelay.pin_timezone();';
+    is_pinned := 'former_timezone is not null';
+  end if;
+
+  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %s)', capture.id, keeps_before,
+                   case when has_timezone then 'former_timezone' else 'null' end);
+  -- the result of the function does not matter, and a variable needs no plan
+  if is_plain then
+    -- a branch for deletes, because an expression is prepared as a whole, in every transaction
+    branches := concat_ws(E'\n',
+           '    if tg_op operator(pg_catalog.<>) ''DELETE'' then',
+    format(E'      if (case when %s then\n        %s end) then',
+           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
+                     is_ordinary),
+           format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
+                  rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
+                                                                                'new'), false),
+                  case when keeps_before then
+                    format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
+                       else 'null' end, new_image)),
+           '        return old;',
+           '      end if;',
+    format(E'    elsif (case when %s then\n        %s end) then',
+           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
+                     is_deleted),
+           format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
+                  rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
+                                                                                'old'), false),
+                  case when keeps_before then old_image else rowrelay.key_row(capture) end, 'null')),
+           '      return old;',
+           '    end if;');
+  else
+    hash := rowrelay.hash_expression(capture.id, relation, lane_columns, 'either');
+    if can_move then
+      -- a row that leaves its lane is a barrier, which has no hash: see rowrelay.trigger_body()
+      hash := format('case when tg_op operator(pg_catalog.=) ''INSERT'' or new_row is not null'
+                     ' and %1$s operator(pg_catalog.=) %2$s and not %3$s then %1$s end',
+                     rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
+                     rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
+                     rowrelay.own_version(false));
+    end if;
+    branches := concat_ws(E'\n',
+    format(E'    if (case when %s then\n      %s end) then',
+           case when keeps_before then
+             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
+                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
+           format(logged, rowrelay.key_expression(relation, key_columns, 'either'),
+                  rowrelay.lanes_of_routes(capture.id, hash, can_move),
+                  case when keeps_before then 'old_row' else
+                    format('case when tg_op operator(pg_catalog.=) ''DELETE'' then %s end',
+                           rowrelay.key_row(capture)) end, 'new_row')),
+           '      return old;',
+           '    end if;');
   end if;
 
   return concat_ws(E'\n',
@@ -8960,6 +9026,8 @@ begin
     case when is_plain then timezone else concat_ws(E'\n',
            '    begin',
            timezone,
+    case when has_timezone then
+    format('      exit when (%s) is not true;', is_pinned) end,
     case when keeps_before then
     format(E'    old_row := case when %s then\n        %s end;',
            concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
@@ -8971,19 +9039,10 @@ begin
            '    exception when others then', -- which also restores the time zone
            '      exit;',
            '    end;') end,
-    format(E'    if (case when %s then\n      %s%s end) then',
-           case when is_plain then
-             concat_ws(' and ', case when keeps_before then old_is_small end, old_is_awkward,
-                       format(E'case when tg_op operator(pg_catalog.<>) ''DELETE'' then\n        %s\n'
-                              '        else %s end', is_ordinary, is_deleted))
-                when keeps_before then
-             'case when tg_op operator(pg_catalog.=) ''DELETE'' then old_row else new_row end is not null'
-                else 'new_row is not null or tg_op operator(pg_catalog.=) ''DELETE'' and ' || is_deleted end,
-           logged, otherwise),
-           -- the result does not matter, and a variable needs no plan
-           '      return old;',
-           '    end if;',
-           '    exit when is_last is not null;',
+           branches,
+    format('    exit when %s;', case when has_timezone
+                                    then 'rowrelay.restore_timezone(former_timezone, is_last is not null)'
+                                     else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
     format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
@@ -9424,8 +9483,10 @@ declare
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   new_key      constant text := rowrelay.key_expression(relation, key_columns, 'new');
   old_key      constant text := rowrelay.key_expression(relation, key_columns, 'old');
-  new_hash     constant text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
-  old_hash     constant text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
+  new_lanes    constant text := rowrelay.lanes_of_routes(
+    capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'), false);
+  old_lanes    constant text := rowrelay.lanes_of_routes(
+    capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'), false);
   new_image    constant text := (rowrelay.image_expression(capture, 'new')).image;
   old_image    constant text := case when keeps_before then (rowrelay.image_expression(capture, 'old')).image end;
   old_is_small constant text := case when keeps_before then rowrelay.small_row(relation, 'old') end;
@@ -9444,20 +9505,19 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %s, %%s, %%s, %L, null)', capture.id,
-                   rowrelay.lanes_of_routes(capture.id), keeps_before);
+  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, null)', capture.id, keeps_before);
   return (
     with told as (
       select t.*
         from (values
-          (1, 'INSERT', format(logged, new_key, new_hash, 'null', new_image), 'rowrelay_new as new',
+          (1, 'INSERT', format(logged, new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
-          (2, 'UPDATE', format(logged, new_key, new_hash, coalesce(old_image, 'null'), new_image),
+          (2, 'UPDATE', format(logged, new_key, new_lanes, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
                      old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
-          (3, 'DELETE', format(logged, old_key, old_hash, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
+          (3, 'DELETE', format(logged, old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
            'rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))
