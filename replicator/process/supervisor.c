@@ -273,9 +273,6 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
     systemd_status("running, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
-  if (strcmp(error->sqlstate, "25006") == 0)
-    error_hint(error,
-               "this server is a standby: name all servers in the conninfo, and add target_session_attrs=read-write");
   source_close(supervisor->source);
   supervisor->source = NULL;
   return false;

@@ -151,8 +151,11 @@ enum { COLUMN_GOES_ON_AFTER, COLUMN_IS_ALARM };
 
 static bool skip_lost_ids(struct source *source, struct error *error) {
   PGresult *result = NULL;
-  if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error))
+  if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error)) {
+    if (strcmp(error->sqlstate, "25006") == 0)
+      error_hint(error, "name all servers in the conninfo, and add target_session_attrs=read-write");
     return false;
+  }
   const char *after = PQgetvalue(result, 0, COLUMN_GOES_ON_AFTER);
   if (PQgetisnull(result, 0, COLUMN_GOES_ON_AFTER))
     ;

@@ -247,10 +247,6 @@ alter table rowrelay.source add column ids_from bigint not null default 0;
 comment on column rowrelay.source.ids_from is
   'new changes have larger ids than this, unless their sequence was set back; see rowrelay.skip_lost_ids()';
 
-alter table rowrelay.instance add column synchronous boolean not null default false;
-comment on column rowrelay.instance.synchronous is
-  'whether commits waited for a standby then; see rowrelay.may_have_forgotten()';
-
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.

@@ -1,5 +1,5 @@
--- Records that this process is alive, what it does, and whether commits wait for a standby.
+-- Records that this process is alive, and what it does.
 --   $1 id  $2 what it does
 update rowrelay.instance i
-   set heartbeat_at = now(), doing = $2, synchronous = current_setting('synchronous_standby_names') <> ''
+   set heartbeat_at = now(), doing = $2
  where i.id = $1::uuid;

@@ -16,12 +16,32 @@ begin
            t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
       from rowrelay.target t
      where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
-  ), gone as (
+  ), place as materialized (
+    select t.*, rowrelay.lane_number(t.id, -1) as first, 0 as room, null::bigint as held_to,
+           null::pg_snapshot as snapshot
+      from of_target t
+     union all -- a copy as a whole that has read the table lets go of its waiting room piece by piece
+    select t.*, rowrelay.waiting_lane(b.id, -1),
+           rowrelay.waiting_lane(b.id, -1) - rowrelay.lane_number(t.id, -1), b.held_to, b.snapshot
+      from of_target t join rowrelay.backfill b on b.target = t.id and b.state = 'joining'
+  ), queued as (
     delete from rowrelay.queue q
+     using rowrelay.change c, place p
+     where c.id = q.change_id and c.day = q.day and q.lane between p.first and p.first + 1024
+       -- what the copy includes is told of by rowrelay.copy_join()
+       and (p.snapshot is null
+            or q.change_id > coalesce(p.held_to, 0) and not pg_visible_in_snapshot(c.txid, p.snapshot))
+       and (p.sends_once or p.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
+    returning q.change_id, q.lane - p.room as lane, q.day, q.bytes, c.capture, c.op, c.key, p.id as target, p.word,
+              p.sends_once
+  ), held as ( -- of tables that the target could not take
+    delete from rowrelay.refusal f
      using rowrelay.change c, of_target t
-     where c.id = q.change_id and c.day = q.day and q.lane > 0 and t.id = rowrelay.lane_target(q.lane)
+     where f.state = 'waiting' and t.id = f.target and c.id = f.change_id and c.day = f.day
        and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
-    returning q.change_id, q.lane, q.day, q.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
+    returning f.change_id, f.lane, f.day, f.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
+  ), gone as (
+    select * from queued union all select * from held
   )
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
                                 message, detail)

@@ -11,6 +11,7 @@
 --             once more.
 -- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
 --             before. is_alarm: this was certainly more than a restart of the same server
+-- Errors:     read_only_sql_transaction: the server is a standby
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -24,8 +25,9 @@ declare
   before bigint;
   was_restored boolean;
 begin
+  -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
   if pg_is_in_recovery() then
-    return;
+    raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
   end if;
   select * into this from rowrelay.this_server();
   select s.server, s.ids_from into last, lowest from rowrelay.source s;
@@ -44,11 +46,11 @@ begin
 
   was_restored := rowrelay.is_restored() or rowrelay.last_change_id() < lowest;
   if was_restored then
-    perform rowrelay.park_perhaps_sent('was restored from a dump');
-    delete from rowrelay.floor; -- a process that was there before may have said what it knew
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
+    perform rowrelay.park_perhaps_sent('was restored from a dump');
+    delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
   end if;

@@ -135,6 +135,7 @@ Test(failover, what_the_standby_has_arrives_once_and_in_order_and_processes_find
   /* Nobody sees a commit, and nobody is told of it, before the standby has it. */
   sql(f.at_source, "alter system set synchronous_standby_names = '*'");
   sql(f.at_source, "select pg_reload_conf()");
+  sql(f.at_source, "alter database \"%s\" set rowrelay.standbys = 'synchronous'", f.name);
   wait_until(f.at_source, "sync", 10, "select sync_state from pg_stat_replication");
   pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
   for (int i = 0; i < 2; i++)
@@ -248,12 +249,22 @@ Test(failover, what_the_standby_does_not_know_to_be_delivered_comes_neither_twic
   snprintf(path, sizeof path, "file:/tmp/rowrelay-failover-%d", (int)getpid());
   rowrelay_ok(&f, "target", "add", "once", path, "--option", "guarantee=at-most-once", NULL);
   rowrelay_ok(&f, "route", "stock", "once", NULL);
+  /* A table that the target cannot take yet; and commits wait for some standby, if not for that which takes over. */
+  sql(f.at_source, "create table entry (what text)");
+  sql(f.at_source, "alter system set synchronous_standby_names = '*'");
+  sql(f.at_source, "select pg_reload_conf()");
+  rowrelay_ok(&f, "capture", "entry", "--to", "m", NULL);
+  sql(f.at_source, "insert into entry select 'held' from generate_series(1, 3)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   sql(f.at_source, "insert into ledger select 'queued', n from generate_series(1, 20) as n; delete from ledger where "
                    "what = 'item 1'; update stock set note = 'queued' where id <= 5");
   cut_off_standby(&f);
+  sql(f.at_source, "alter system set synchronous_standby_names = ''");
+  sql(f.at_source, "select pg_reload_conf()");
+  sql(f.at_target, "create table entry (what text)");
   /* Two batches: the target forgets what was settled before the second. */
   rowrelay_ok(&f, "run", "--until-empty", NULL);
+  wait_until_empty(&f, 60);
   sql(f.at_source, "insert into ledger values ('lost', 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   fail_over();
@@ -263,6 +274,8 @@ Test(failover, what_the_standby_does_not_know_to_be_delivered_comes_neither_twic
   cr_expect(ask_number(f.at_source,
                        "select count(*) from rowrelay.errors where target = 'm' and relation = 'ledger'::regclass") ==
             26);
+  cr_expect(ask_number(f.at_target, "select count(*) from entry") == 3);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.errors where relation = 'entry'::regclass") == 3);
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.errors where target = 'once'") == 5);
   cr_expect(count_lines(path + strlen("file:"), "\"queued\"") == 5);
   cr_expect(strstr(rowrelay_ok(&f, "errors", "--target", "once", NULL), "the source failed over") != NULL);

@@ -1040,10 +1040,6 @@ alter table rowrelay.source add column ids_from bigint not null default 0;
 comment on column rowrelay.source.ids_from is
   'new changes have larger ids than this, unless their sequence was set back; see rowrelay.skip_lost_ids()';
 
-alter table rowrelay.instance add column synchronous boolean not null default false;
-comment on column rowrelay.instance.synchronous is
-  'whether commits waited for a standby then; see rowrelay.may_have_forgotten()';
-
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -3576,12 +3572,32 @@ begin
            t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
       from rowrelay.target t
      where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
-  ), gone as (
+  ), place as materialized (
+    select t.*, rowrelay.lane_number(t.id, -1) as first, 0 as room, null::bigint as held_to,
+           null::pg_snapshot as snapshot
+      from of_target t
+     union all -- a copy as a whole that has read the table lets go of its waiting room piece by piece
+    select t.*, rowrelay.waiting_lane(b.id, -1),
+           rowrelay.waiting_lane(b.id, -1) - rowrelay.lane_number(t.id, -1), b.held_to, b.snapshot
+      from of_target t join rowrelay.backfill b on b.target = t.id and b.state = 'joining'
+  ), queued as (
     delete from rowrelay.queue q
+     using rowrelay.change c, place p
+     where c.id = q.change_id and c.day = q.day and q.lane between p.first and p.first + 1024
+       -- what the copy includes is told of by rowrelay.copy_join()
+       and (p.snapshot is null
+            or q.change_id > coalesce(p.held_to, 0) and not pg_visible_in_snapshot(c.txid, p.snapshot))
+       and (p.sends_once or p.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
+    returning q.change_id, q.lane - p.room as lane, q.day, q.bytes, c.capture, c.op, c.key, p.id as target, p.word,
+              p.sends_once
+  ), held as ( -- of tables that the target could not take
+    delete from rowrelay.refusal f
      using rowrelay.change c, of_target t
-     where c.id = q.change_id and c.day = q.day and q.lane > 0 and t.id = rowrelay.lane_target(q.lane)
+     where f.state = 'waiting' and t.id = f.target and c.id = f.change_id and c.day = f.day
        and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
-    returning q.change_id, q.lane, q.day, q.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
+    returning f.change_id, f.lane, f.day, f.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
+  ), gone as (
+    select * from queued union all select * from held
   )
   insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
                                 message, detail)
@@ -3601,15 +3617,14 @@ begin
 end
 $$;
 -- Purpose:    whether this server may lack the latest deliveries: a standby took over, or the server was recovered to a
---             point in time. A standby for which all commits waited has them: each process says with its heartbeat
---             whether they do (rowrelay.instance.synchronous), and a recovered server's heartbeats are old.
+--             point in time. A standby for which commits waited has them, but nobody can tell here that this one is
+--             such a standby: whoever promotes no others says so (setting rowrelay.standbys of the database).
 -- Parameters: former, current: server[1] of rowrelay.this_server(), then and now
 create or replace function rowrelay.may_have_forgotten(former text, current text) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select split_part(former, ' ', 1) = split_part(current, ' ', 1)
          and split_part(former, ' ', 2) <> split_part(current, ' ', 2)
-         and not coalesce((select bool_and(i.synchronous) from rowrelay.instance i
-                            where i.heartbeat_at > now() - interval '5 min'), false)
+         and current_setting('rowrelay.standbys', true) is distinct from 'synchronous'
 $$;
 -- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
 --             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
@@ -3624,6 +3639,7 @@ $$;
 --             once more.
 -- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
 --             before. is_alarm: this was certainly more than a restart of the same server
+-- Errors:     read_only_sql_transaction: the server is a standby
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -3637,8 +3653,9 @@ declare
   before bigint;
   was_restored boolean;
 begin
+  -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
   if pg_is_in_recovery() then
-    return;
+    raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
   end if;
   select * into this from rowrelay.this_server();
   select s.server, s.ids_from into last, lowest from rowrelay.source s;
@@ -3657,11 +3674,11 @@ begin
 
   was_restored := rowrelay.is_restored() or rowrelay.last_change_id() < lowest;
   if was_restored then
-    perform rowrelay.park_perhaps_sent('was restored from a dump');
-    delete from rowrelay.floor; -- a process that was there before may have said what it knew
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
+    perform rowrelay.park_perhaps_sent('was restored from a dump');
+    delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
   end if;
