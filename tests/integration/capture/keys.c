@@ -419,3 +419,21 @@ Test(keys, a_row_without_a_key_that_a_trigger_writes_again_is_not_recorded_as_de
                    "u12 , u12 its key is null, u2 its key is null");
   fixture_end(&f);
 }
+
+/* A dump and restore makes the labels anew, so they get other numbers. */
+Test(keys, the_lane_of_an_enum_comes_from_its_label_and_not_from_its_number) {
+  struct fixture f;
+  fixture_begin(&f, "keys_labels");
+  rowrelay_ok(&f, "target", "add", "w", "file:/dev/null", NULL);
+  sql(f.at_source, "create type mood as enum ('a', 'b', 'c', 'd', 'e', 'f'); create table former (m mood primary key);"
+                   "create type again as enum ('b', 'c', 'd', 'e', 'f'); alter type again add value 'a' before 'b'");
+  sql(f.at_source, "create table later (m again primary key)");
+  rowrelay_ok(&f, "capture", "former", "later", "--to", "w", NULL);
+  sql(f.at_source, "insert into former select unnest(enum_range(null::mood))");
+  sql(f.at_source, "insert into later select unnest(enum_range(null::again))");
+  cr_expect_eq(ask_number(f.at_source, "select count(*) from rowrelay.queue"), 12);
+  cr_expect_eq(ask_number(f.at_source, "select count(distinct (c.key, q.lane)) from rowrelay.queue q "
+                                       "join rowrelay.change c on c.id = q.change_id"),
+               6);
+  fixture_end(&f);
+}

@@ -5609,7 +5609,8 @@ begin
 end
 $$;
 -- Purpose:    whether every value of a type can be hashed so that equal values have equal hashes. The hash functions of
---             arrays, ranges and rows fail if a part has none.
+--             arrays, ranges and rows fail if a part has none. That of an enum is of no use: it hashes the number of a
+--             label, which is another one after a dump and restore.
 -- Parameters: type (a domain counts as its base type)
 create or replace function rowrelay.has_hash(of_type oid) returns boolean
 language plpgsql stable as $$
@@ -5617,6 +5618,7 @@ declare
   hashed_as constant oid := rowrelay.hashed_as(of_type);
 begin
   return hashed_as is not null
+     and hashed_as <> 'anyenum'::regtype
      and (exists (select from pg_type t where t.oid = hashed_as and t.typtype <> 'p')
           or not exists (select from rowrelay.type_parts(of_type, 0) as p where not rowrelay.has_hash(p.type)));
 end
@@ -6934,8 +6936,8 @@ begin
   return found; -- it is true, and a variable needs no plan
 end
 $$;
--- Purpose:    whether this transaction may have asked not to capture what it writes: then rowrelay.is_left_out() decides.
---             It is part of the plan of whoever calls it, and costs no call.
+-- Purpose:    whether this transaction may have asked not to capture what it writes: then rowrelay.is_left_out()
+--             decides. It is part of the plan of whoever calls it, and costs no call.
 -- Parameters: capture_origin: whether to capture rowrelay's own writes
 create or replace function rowrelay.may_be_left_out(capture_origin boolean) returns boolean
 language sql stable as $$
@@ -7526,14 +7528,19 @@ create or replace function rowrelay.lane_state(capture rowrelay.capture) returns
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
-    select coalesce(string_agg(format('%s %s %s%s%s', u.n, a.atttypid, a.attcollation,
+    select coalesce(string_agg(format('%s %s %s%s%s%s', u.n, a.atttypid, a.attcollation,
                                       -- in a key another value is another row's
                                       case when a.attnum <> all (capture.key_columns)
                                            then ' of ' || rowrelay.column_version(a.atttypmod, a.xmin) end,
-                                      case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
-                                           then ' any' end), ',' order by u.position), '')
+                                      case when h.expression is null then ' any' end,
+                                      -- others have the same function in each version of PostgreSQL
+                                      case when exists (select from rowrelay.type_parts(a.atttypid, a.attcollation))
+                                             or rowrelay.hashed_as(a.atttypid) = 'anyenum'::regtype
+                                           then ' by ' || split_part(h.expression, '(', 1) end),
+                               ',' order by u.position), '')
       from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
-      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped);
+      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped
+     cross join lateral rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) as h(expression));
 end
 $$;
 -- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
