@@ -336,6 +336,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/add_present.sql
 \ir ../triggers/note_left.sql
 \ir ../triggers/record_left.sql
+\ir ../triggers/record_written.sql
 \ir ../triggers/partition_condition.sql
 \ir ../triggers/truncate_trigger.sql
 \ir ../triggers/check_overlap.sql

@@ -31,6 +31,7 @@ begin
   if not is_before then
     if tg_relid = any (truncates) is not true then
       perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
+      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid);
       return null;
     end if;
     truncates := array_remove(truncates, tg_relid);
@@ -94,6 +95,7 @@ begin
                 upper(current_setting('transaction_isolation'))));
     end if;
     perform rowrelay.note_left(capture, tg_relid);
+    perform set_config('rowrelay.emptied_' || tg_relid, rowrelay.last_change_id()::text, true);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;

@@ -10303,6 +10303,35 @@ exception when others then -- the setting is not what was noted
   perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
 end
 $$;
+-- Purpose:    logs what a truncate has done to rows that other triggers wrote after the rows of their table had been
+--             captured as deleted, one by one
+-- Parameters: capture id; the truncated table
+create or replace function rowrelay.record_written(capture_id integer, relation regclass) returns void
+language plpgsql set lock_timeout = '100ms' as $$
+declare
+  noted   constant text := 'rowrelay.emptied_' || relation::oid;
+  since   constant bigint := nullif(current_setting(noted, true), '')::bigint;
+  written record;
+begin
+  for written in
+    select c.key, max(c.id) as last from rowrelay.change c
+     where c.id > since and c.day = rowrelay.partition_day() and c.capture = capture_id
+       and c.txid = pg_current_xact_id() and c.op in ('i', 'u')
+     group by c.key order by last
+  loop
+    if written.key is null then
+      perform rowrelay.add_change(capture_id, 't', null, null, null, null, format(
+                'triggers wrote to table %s while it was truncated, which has no key: skip this change, and copy the '
+                'table again (rowrelay backfill)', relation));
+    else
+      perform rowrelay.record_state(capture_id, written.key, null);
+    end if;
+  end loop;
+  perform set_config(noted, '', true);
+exception when others then -- the setting is not what was noted
+  perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
+end
+$$;
 -- Purpose:    returns the condition that the rows of a partition meet, if it means the same on every server: it is
 --             evaluated at targets. Texts are sorted by the database's collation, which may be another one there (and
 --             jsonb too); an enum's labels may be in another order; an expression may call functions that sort texts,
@@ -10364,6 +10393,7 @@ begin
   if not is_before then
     if tg_relid = any (truncates) is not true then
       perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
+      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid);
       return null;
     end if;
     truncates := array_remove(truncates, tg_relid);
@@ -10427,6 +10457,7 @@ begin
                 upper(current_setting('transaction_isolation'))));
     end if;
     perform rowrelay.note_left(capture, tg_relid);
+    perform set_config('rowrelay.emptied_' || tg_relid, rowrelay.last_change_id()::text, true);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
