@@ -124,7 +124,8 @@ Test(many, status_names_twenty_tables_and_says_how_many_more_there_are) {
                        "lateral (select count(*)::text from regexp_matches(note, 'are missing', 'g')) as c(named)"),
                    "20; notes of 5 more tables: see view rowrelay.captures");
   sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
-  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  /* What was written without triggers may be lacking at the target, until that was looked for. */
+  cr_assert_str_eq(ask(f.at_source, "select note ~ '^public.t[0-9]+ lacks .*; and 24 more$' from rowrelay.status"), "t");
   fixture_end(&f);
 }
 
