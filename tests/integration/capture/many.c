@@ -125,7 +125,8 @@ Test(many, status_names_twenty_tables_and_says_how_many_more_there_are) {
                    "20; notes of 5 more tables: see view rowrelay.captures");
   sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
   /* What was written without triggers may be lacking at the target, until that was looked for. */
-  cr_assert_str_eq(ask(f.at_source, "select note ~ '^public.t[0-9]+ lacks .*; and 24 more$' from rowrelay.status"), "t");
+  cr_assert_str_eq(ask(f.at_source, "select note ~ '^public.t[0-9]+ lacks .*; and 24 more$' from rowrelay.status"),
+                   "t");
   fixture_end(&f);
 }
 
