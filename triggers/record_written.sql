@@ -5,9 +5,10 @@ create or replace function rowrelay.record_written(capture_id integer, relation 
 language plpgsql set lock_timeout = '100ms' as $$
 declare
   noted   constant text := 'rowrelay.emptied_' || relation::oid;
-  since   constant bigint := nullif(current_setting(noted, true), '')::bigint;
+  since   bigint;
   written record;
 begin
+  since := nullif(current_setting(noted, true), ''); -- here, because what a declaration raises is caught by nobody
   for written in
     select c.key, max(c.id) as last from rowrelay.change c
      where c.id > since and c.day = rowrelay.partition_day() and c.capture = capture_id
