@@ -42,6 +42,7 @@ declare
       "readable_truncation": ["select"],
       "key_days": ["select"],
       "change_id": ["select"],
+      "ids_skipped": ["select"],
       "prunings": ["select"]},
     "rowrelay_worker": {
       "migration": ["select"],
@@ -68,6 +69,7 @@ declare
       "status": ["select"],
       "instances": ["select"],
       "change_id": ["select"],
+      "ids_skipped": ["select"],
       "claim_token": ["usage"],
       "doorbell": ["select", "update"]}}';
   own_roles     constant text[] := '{rowrelay_admin,rowrelay_worker,rowrelay_reader}';

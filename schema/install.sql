@@ -58,9 +58,12 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/check_numbered.sql
 \ir functions/target/try_lock_configuration.sql
 \ir functions/target/lock_configuration.sql
-\ir functions/target/this_server.sql
 \ir functions/history/timeline.sql
 \ir functions/history/server_started.sql
+\ir functions/history/server_run.sql
+\ir functions/target/this_server.sql
+\ir functions/queue/continue_ids.sql
+\ir functions/queue/next_change_id.sql
 \ir functions/history/note_start.sql
 \ir functions/history/log_mark.sql
 \ir functions/history/change_age.sql

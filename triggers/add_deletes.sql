@@ -27,7 +27,7 @@ begin
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s '
+    'with gone as materialized (select rowrelay.next_change_id() as id, %s as key, %s as hash, %s as old_row, %s '
     'as caveat from only %s as old%s), '
     'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, '
     'application_name, client_addr, old_row, caveat) '

@@ -10,11 +10,10 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   added rowrelay.change;
 begin
-  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change as c (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, insert_change.op,
-          insert_change.key,
-          rowrelay.actor(), rowrelay.db_user(),
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id,
+          insert_change.op, insert_change.key, rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
           rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
                                else insert_change.caveat end))

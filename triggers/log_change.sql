@@ -21,10 +21,11 @@ begin
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
   else
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+    insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                  application_name, client_addr, old_row, new_row, caveat)
-    values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
-            pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+    values (rowrelay.next_change_id(), pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op,
+            key, actor, db_user, pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row,
+            new_row, caveat);
   end if;
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then

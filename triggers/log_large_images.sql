@@ -8,16 +8,16 @@ create or replace function rowrelay.log_large_images(capture integer, op "char",
                                                      new_row json, caveat json, bytes integer) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op,
+          key, actor, db_user, current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
   return bytes;
 exception when program_limit_exceeded or out_of_memory or internal_error then
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(),
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op,
+          key, actor, db_user, current_setting('application_name'), rowrelay.client_addr(),
           rowrelay.traced(json_build_object('problem', sqlerrm)));
   return 0;
 end

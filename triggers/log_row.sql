@@ -25,13 +25,23 @@ begin
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
-                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
-       operator(pg_catalog.<>) 'none'
+                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'),
+                       pg_catalog.current_setting('rowrelay.server_run', true))
+       operator(pg_catalog.<>) 'noneknown'
      or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
-    actor := rowrelay.actor();
-    db_user := rowrelay.db_user();
-    caveat := rowrelay.traced(null);
+    if pg_catalog.current_setting('rowrelay.server_run', true) is distinct from 'known' then
+      perform rowrelay.continue_ids(); -- as rowrelay.next_change_id() does
+    end if;
+    if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
+                         pg_catalog.current_setting('rowrelay.traceparent', true),
+                         pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+       or db_user operator(pg_catalog.=) ''
+    then
+      actor := rowrelay.actor();
+      db_user := rowrelay.db_user();
+      caveat := rowrelay.traced(null);
+    end if;
   end if;
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));

@@ -98,7 +98,7 @@ begin
          else given[2] end,
     given[3], given[2]);
   return concat(
-    'with told as materialized (select pg_catalog.nextval(''rowrelay.change_id''::pg_catalog.regclass) as id, ',
+    'with told as materialized (select rowrelay.next_change_id() as id, ',
     -- as pg_column_size() measures a value that is not packed yet
     'coalesce(pg_catalog.int4pl(4, pg_catalog.octet_length(w.new_row::pg_catalog.text)), 0)',
     case when keeps_before or is_paired then

@@ -165,11 +165,8 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
                 "change ids continue after %s",
                 after);
   else
-    log_message(
-        LOG_LEVEL_INFO,
-        "source: the server was restarted, or its statistics were reset; change ids continue after %s, in case it "
-        "forgot some",
-        after);
+    log_message(LOG_LEVEL_INFO,
+                "source: the server was restarted; change ids continue after %s, in case it forgot some", after);
   PQclear(result);
   return true;
 }

@@ -60,8 +60,8 @@ comment on table rowrelay.mutex is 'work that one session may do at a time: the 
                                    'for update), '
   'which takes rights here';
 comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days(); '
-                                  'configuration: rowrelay.lock_configuration()';
-insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration');
+                                  'configuration: rowrelay.lock_configuration(); change_id: rowrelay.continue_ids()';
+insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration'), ('change_id');
 
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
@@ -92,6 +92,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.this_server();
 drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
@@ -242,10 +243,22 @@ comment on column rowrelay.migration.written_by is
   'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
-  'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
-alter table rowrelay.source add column ids_from bigint not null default 0;
-comment on column rowrelay.source.ids_from is
-  'new changes have larger ids than this, unless their sequence was set back; see rowrelay.skip_lost_ids()';
+  'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '
+  'had other numbers';
+
+-- Writers and processes see at once what one of them has set: see rowrelay.continue_ids().
+create sequence rowrelay.server_run as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.server_run is
+  'the run of the server in which change ids have continued after all that may be lost; see rowrelay.server_run()';
+create sequence rowrelay.ids_from as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.ids_from is 'in this run change ids continue after this one';
+create sequence rowrelay.ids_skipped as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.ids_skipped is
+  'how many change ids were not assigned: the others are the changes that were captured';
+do $$ begin
+  perform setval('rowrelay.ids_skipped', s.ids_skipped) from rowrelay.source s;
+end $$;
+alter table rowrelay.source drop column ids_skipped;
 
 -- Delivery --------------------------------------------------------------------------------------------------------
 

@@ -299,10 +299,21 @@ static void ring_if_a_process_sleeps(const schema *schema, int64 id) {
     call(schema->ring_doorbell, &is_null);
 }
 
+/* Once in a session: see rowrelay.next_change_id(). */
+static void continue_ids(void) {
+  static bool is_done = false;
+  bool is_null;
+  const schema *schema = is_done ? NULL : schema_find();
+  if (schema != NULL)
+    is_done = DatumGetBool(call(schema->continue_ids, &is_null));
+}
+
 bool log_write(const plan *plan, const change *change) {
   stores stores;
   int64 id;
-  const schema *schema = lock_tables(plan);
+  const schema *schema;
+  continue_ids();
+  schema = lock_tables(plan);
   if (schema == NULL || !stores_open(schema, &stores))
     return false;
   id = write_change(plan, schema, &stores, change);

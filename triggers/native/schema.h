@@ -11,7 +11,7 @@ typedef struct schema {
   Oid oid;
   Oid owner; /* of the relations, too */
   Oid change, queue, change_id, doorbell;
-  Oid ring_doorbell, partition_day;
+  Oid ring_doorbell, partition_day, continue_ids;
 } schema;
 
 /* Once, when the library is loaded. */

@@ -38,7 +38,7 @@ begin
   end if;
   return format($statement$
     with taken as materialized (
-      select nextval('rowrelay.change_id') as id, %s as key, %s as hash, %s as image, %s as caveat
+      select rowrelay.next_change_id() as id, %s as key, %s as hash, %s as image, %s as caveat
         -- read and locked in there; what stands above is made of the row that was locked
         from (select %s from only %s as new where %s for share of new%s) as new
     ), logged as (

@@ -22,9 +22,10 @@ begin
     ), piece as (
       select json_agg(n.key) as keys, count(*) as n, bool_or(n.late) as late from numbered n group by n.lane, n.piece
     ), logged as (
-      insert into rowrelay.change (txid, captured_at, day, capture, op, db_user, application_name, client_addr, new_row)
-      select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, 'r', session_user,
-             current_setting('application_name'), rowrelay.client_addr(), p.keys from piece p
+      insert into rowrelay.change (id, txid, captured_at, day, capture, op, db_user, application_name, client_addr,
+                                   new_row)
+      select rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, 'r',
+             session_user, current_setting('application_name'), rowrelay.client_addr(), p.keys from piece p
       returning id, day, new_row
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)

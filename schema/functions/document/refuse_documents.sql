@@ -13,10 +13,10 @@ begin
      where d.target = document_id and f.target = d.target and f.capture = d.capture
        and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
   ), logged as (
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name,
+    insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, db_user, application_name,
                                  client_addr, new_row)
-    select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
-           current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
+    select rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture,
+           'r', r.key, session_user, current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
       from refused r, rowrelay.document d where d.target = document_id
     returning id, day, capture, key, new_row
   )

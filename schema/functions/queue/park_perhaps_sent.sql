@@ -1,7 +1,7 @@
 -- Purpose:    handles the queue of a source that may have forgotten what it delivered: it was restored from a dump or
---             copied, or a standby took over. Delivering a row with a key again does no harm. A row without a key would
---             appear twice, and what is to be sent at most once would be sent again; so these changes become refused
---             changes until a person has looked.
+--             copied, or a standby took over, and rowrelay.continue_ids() was called there. Delivering a row with a key
+--             again does no harm. A row without a key would appear twice, and what is to be sent at most once would be
+--             sent again; so these changes become refused changes until a person has looked.
 -- Parameters: happened: to the source, for people
 -- Result:     number of these changes
 create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
@@ -10,6 +10,7 @@ language plpgsql set search_path = pg_catalog, pg_temp
 set enable_seqscan = on set enable_hashjoin = on set enable_bitmapscan = on set enable_mergejoin = on as $$
 declare
   parked bigint;
+  last   constant bigint := (select f.last_value from rowrelay.ids_from f); -- what came after it is new
 begin
   with of_target as materialized (
     select t.id, t.name, rowrelay.shell_word(t.name) as word, rowrelay.keeps_state(t) as keeps_state,
@@ -27,7 +28,7 @@ begin
   ), queued as (
     delete from rowrelay.queue q
      using rowrelay.change c, place p
-     where c.id = q.change_id and c.day = q.day and q.lane between p.first and p.first + 1024
+     where c.id = q.change_id and c.day = q.day and c.id <= last and q.lane between p.first and p.first + 1024
        -- what the copy includes is told of by rowrelay.copy_join()
        and (p.snapshot is null
             or q.change_id > coalesce(p.held_to, 0) and not pg_visible_in_snapshot(c.txid, p.snapshot))
@@ -37,7 +38,7 @@ begin
   ), held as ( -- of tables that the target could not take
     delete from rowrelay.refusal f
      using rowrelay.change c, of_target t
-     where f.state = 'waiting' and t.id = f.target and c.id = f.change_id and c.day = f.day
+     where f.state = 'waiting' and f.change_id <= last and t.id = f.target and c.id = f.change_id and c.day = f.day
        and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
     returning f.change_id, f.lane, f.day, f.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
   ), gone as (

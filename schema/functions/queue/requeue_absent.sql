@@ -40,7 +40,7 @@ begin
     return 0;
   end if;
   lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
-  ids := array(select nextval('rowrelay.change_id') from unnest(absent));
+  ids := array(select rowrelay.next_change_id() from unnest(absent));
   writers := rowrelay.backfill_writers(capture);
   while writers operator(pg_catalog.&&) rowrelay.backfill_writers(capture) loop
     if clock_timestamp() > give_up_at then

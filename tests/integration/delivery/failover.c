@@ -231,6 +231,34 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   fixture_end(&f);
 }
 
+/* The same before any process has found the standby: whoever writes there sees to it. */
+Test(failover, what_is_written_before_a_process_comes_is_not_hidden_by_what_the_lost_primary_had) {
+  struct fixture f;
+  begin(&f, "failover_first");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cut_off_standby(&f);
+  write_notes(&f, "lost", 190);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  int64_t lost = last_change(&f);
+  fail_over();
+  connect_again(&f);
+  write_notes(&f, "kept", 60);
+  cr_expect(last_change(&f) > lost + 1000000);
+  PGconn *other = connect_to(f.source, NULL);
+  sql(other,
+      "begin; update stock set note = 'kept 61' where id = 62; insert into ledger values ('kept', 61); rollback");
+  sql(other, "update stock set note = 'kept 61' where id = 62; insert into ledger values ('kept', 61)");
+  PQfinish(other);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  static const char KEPT[] = "select count(*) from %s where new_row ->> '%s' like 'kept%%'";
+  cr_expect(ask_number(f.at_target, KEPT, "stock_changes", "note") == 61);
+  cr_expect(ask_number(f.at_target, KEPT, "ledger_changes", "what") == 61);
+  cr_expect(ask_number(f.at_target, "select count(*) from stock where note like 'kept%%'") == 61);
+  cr_expect(ask_number(f.at_target, "select count(*) from ledger where what = 'kept'") == 61);
+  arrival_is_in_order(&f, "stock_changes");
+  fixture_end(&f);
+}
+
 static long count_lines(const char *path, const char *words) {
   char command[256];
   char line[32] = "";

@@ -331,13 +331,13 @@ Test(zombie, ids_that_a_restore_sets_back_under_a_process_hide_no_change) {
   sql(f.at_source, "insert into item select g, 'old' from generate_series(1, 5) g");
   mirrored_deliver(&f);
   int64_t restored = ask_number(f.at_source, "select rowrelay.last_change_id() + 1000");
-  sql(f.at_source, "update rowrelay.source set server = '{another}'");
+  sql(f.at_source, "select setval('rowrelay.server_run', 1); update rowrelay.source set server = '{another}'");
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until(f.at_source, "t", 10, "select rowrelay.last_change_id() > %lld", (long long)restored);
   sql(f.at_source, "update item set name = 'middle'");
   wait_until_empty(&f, 10);
   sleep_seconds(0.5);
-  sql(f.at_source, "select setval('rowrelay.change_id', %lld)", (long long)restored);
+  sql(f.at_source, "select setval('rowrelay.change_id', %lld), setval('rowrelay.server_run', 1)", (long long)restored);
   sql(f.at_source, "update item set name = 'new'");
   wait_until_says(process, "source: connected again", 15);
   wait_until(f.at_source, "0", 15, "select count(*) from rowrelay.queue");

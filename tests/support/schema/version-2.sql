@@ -853,8 +853,8 @@ comment on table rowrelay.mutex is 'work that one session may do at a time: the 
                                    'for update), '
   'which takes rights here';
 comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days(); '
-                                  'configuration: rowrelay.lock_configuration()';
-insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration');
+                                  'configuration: rowrelay.lock_configuration(); change_id: rowrelay.continue_ids()';
+insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration'), ('change_id');
 
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
@@ -885,6 +885,7 @@ comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.this_server();
 drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
@@ -1035,10 +1036,22 @@ comment on column rowrelay.migration.written_by is
   'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
-  'last change id before the database was restored from a dump: the transactions of older changes had other numbers';
-alter table rowrelay.source add column ids_from bigint not null default 0;
-comment on column rowrelay.source.ids_from is
-  'new changes have larger ids than this, unless their sequence was set back; see rowrelay.skip_lost_ids()';
+  'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '
+  'had other numbers';
+
+-- Writers and processes see at once what one of them has set: see rowrelay.continue_ids().
+create sequence rowrelay.server_run as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.server_run is
+  'the run of the server in which change ids have continued after all that may be lost; see rowrelay.server_run()';
+create sequence rowrelay.ids_from as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.ids_from is 'in this run change ids continue after this one';
+create sequence rowrelay.ids_skipped as bigint minvalue 0 cache 1;
+comment on sequence rowrelay.ids_skipped is
+  'how many change ids were not assigned: the others are the changes that were captured';
+do $$ begin
+  perform setval('rowrelay.ids_skipped', s.ids_skipped) from rowrelay.source s;
+end $$;
+alter table rowrelay.source drop column ids_skipped;
 
 -- Delivery --------------------------------------------------------------------------------------------------------
 
@@ -1694,26 +1707,6 @@ begin
   perform rowrelay.try_lock_configuration();
 end
 $$;
--- Purpose:    identifies the server, its current run, and this copy of the database
--- Result:     server: [1] the system identifier; the timeline, which differs after point-in-time recovery and after a
---             failover; and oids that differ in a restored dump; [2] when the server started; [3] when its statistics
---             began: any crash resets them, even one after which the postmaster goes on. It is the oldest of several
---             times, because a user may reset some statistics, but a crash resets all. is_empty: all statistics began
---             at one moment, as after a crash
-create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-begin
-  select array[concat_ws(' ', rowrelay.system_identifier(),
-                         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
-               (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
-               (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
-         count(distinct s.began) = 1
-    into server, is_empty
-    from (select stats_reset from pg_stat_bgwriter
-          union all select stats_reset from pg_stat_archiver
-          union all select stats_reset from pg_stat_slru) as s(began);
-end
-$$;
 -- Purpose:    the timeline of this server, which is another one after a failover or a recovery to a point in time
 create or replace function rowrelay.timeline() returns integer
 language sql volatile set search_path = pg_catalog, pg_temp as $$
@@ -1725,6 +1718,85 @@ $$;
 create or replace function rowrelay.server_started() returns bigint
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint
+$$;
+-- Purpose:    tells this run of this server, and this copy of the database in it, from all others: by oids, the
+--             timeline, when the server was started, and up to where it has recovered. A crash leaves another end of
+--             the recovery even where the postmaster goes on, and a promoted standby has another timeline. It is part
+--             of the plan of whoever calls it, because a session asks before its first change.
+-- Result:     a number that is the same for as long as no change id can have been lost, as a sequence can keep it
+create or replace function rowrelay.server_run() returns bigint
+language sql volatile as $$
+  select pg_catalog.int8and(9223372036854775807, pg_catalog.hashtextextended(pg_catalog.concat_ws(' ',
+    -- the database's oid, without a query
+    pg_catalog.split_part(pg_catalog.reverse(pg_catalog.pg_relation_filepath('rowrelay.migration')), '/', 2),
+    'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid,
+    pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8),
+    pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time()), pg_catalog.pg_last_wal_replay_lsn()), 0))
+$$;
+-- Purpose:    identifies the server, its current run, and this copy of the database
+-- Result:     [1] the system identifier; the timeline, which differs after point-in-time recovery and after a failover;
+--             and oids that differ in a restored dump; [2] when the server started; [3] up to where it has recovered,
+--             from a crash, a backup, or as a standby; empty: it had been stopped properly
+create or replace function rowrelay.this_server() returns text[]
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+  select array[concat_ws(' ', rowrelay.system_identifier(),
+                         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
+               rowrelay.server_started()::text, coalesce(pg_last_wal_replay_lsn()::text, '')]
+$$;
+-- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
+--             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
+--             these ids for old ones. So in each run of a server (rowrelay.server_run) the sequence continues, before
+--             the first id is taken, at the number of microseconds since the beginning of 2026: no source has made that
+--             many changes, so this is past every id assigned before, and two servers that continue from the same data
+--             assign different ids. Every start counts, because restored files cannot be told from those of a stopped
+--             server. If the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence
+--             continues after a random gap, because another server may continue from the same data.
+--
+--             Applications may write before any process connects, so each session sees to this before it takes its
+--             first id: see rowrelay.next_change_id(). None may wait for another one's transaction. So what is known is
+--             kept in sequences, which everybody sees at once and no rollback undoes, and the lock is given back at
+--             once by rolling back to a savepoint.
+-- Result:     true: ids are not assigned twice from now on; false: this could not be done, as with a lock_timeout. No
+--             writer fails for that: its next change tries again
+create or replace function rowrelay.continue_ids() returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  run  constant bigint := rowrelay.server_run();
+  near constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
+  step constant bigint := 1000000000; -- a day of 10,000 changes a second
+  clock bigint;
+  last  bigint;
+  goes_on_after bigint;
+begin
+  if run is distinct from pg_sequence_last_value('rowrelay.server_run') then
+    begin
+      perform from rowrelay.mutex m where m.name = 'change_id' for update;
+      if run is distinct from pg_sequence_last_value('rowrelay.server_run') then
+        last := rowrelay.last_change_id();
+        clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
+        goes_on_after := case when last + near < clock then clock else last + step + (random() * step)::bigint end;
+        perform setval('rowrelay.change_id', goes_on_after), setval('rowrelay.ids_from', goes_on_after),
+                setval('rowrelay.ids_skipped', s.last_value + goes_on_after - last), setval('rowrelay.server_run', run)
+           from rowrelay.ids_skipped s;
+      end if;
+      raise exception using errcode = 'RR001'; -- gives the lock back
+    exception
+      when sqlstate 'RR001' then
+      when others then
+        return false;
+    end;
+  end if;
+  perform set_config('rowrelay.server_run', 'known', false); -- to this session
+  return true;
+end
+$$;
+-- Purpose:    assigns a change id, after those that this server may have lost: see rowrelay.continue_ids(). It is part
+--             of the plan of whoever calls it, and costs no call but in a session's first change.
+create or replace function rowrelay.next_change_id() returns bigint
+language sql volatile as $$
+  select case when pg_catalog.current_setting('rowrelay.server_run', true) operator(pg_catalog.=) 'known'
+                   or rowrelay.continue_ids() is not null
+              then pg_catalog.nextval('rowrelay.change_id'::pg_catalog.regclass) end
 $$;
 -- Purpose:    notes that this run of the server goes on from the data of those that were noted before, once for each
 --             run: cursors tell by it which runs a server is a successor of, see rowrelay.changes_since()
@@ -3555,9 +3627,9 @@ language sql stable as $$
             and coalesce((select k.keeps_state from rowrelay.target_kind(target.url) as k), false)
 $$;
 -- Purpose:    handles the queue of a source that may have forgotten what it delivered: it was restored from a dump or
---             copied, or a standby took over. Delivering a row with a key again does no harm. A row without a key would
---             appear twice, and what is to be sent at most once would be sent again; so these changes become refused
---             changes until a person has looked.
+--             copied, or a standby took over, and rowrelay.continue_ids() was called there. Delivering a row with a key
+--             again does no harm. A row without a key would appear twice, and what is to be sent at most once would be
+--             sent again; so these changes become refused changes until a person has looked.
 -- Parameters: happened: to the source, for people
 -- Result:     number of these changes
 create or replace function rowrelay.park_perhaps_sent(happened text) returns bigint
@@ -3566,6 +3638,7 @@ language plpgsql set search_path = pg_catalog, pg_temp
 set enable_seqscan = on set enable_hashjoin = on set enable_bitmapscan = on set enable_mergejoin = on as $$
 declare
   parked bigint;
+  last   constant bigint := (select f.last_value from rowrelay.ids_from f); -- what came after it is new
 begin
   with of_target as materialized (
     select t.id, t.name, rowrelay.shell_word(t.name) as word, rowrelay.keeps_state(t) as keeps_state,
@@ -3583,7 +3656,7 @@ begin
   ), queued as (
     delete from rowrelay.queue q
      using rowrelay.change c, place p
-     where c.id = q.change_id and c.day = q.day and q.lane between p.first and p.first + 1024
+     where c.id = q.change_id and c.day = q.day and c.id <= last and q.lane between p.first and p.first + 1024
        -- what the copy includes is told of by rowrelay.copy_join()
        and (p.snapshot is null
             or q.change_id > coalesce(p.held_to, 0) and not pg_visible_in_snapshot(c.txid, p.snapshot))
@@ -3593,7 +3666,7 @@ begin
   ), held as ( -- of tables that the target could not take
     delete from rowrelay.refusal f
      using rowrelay.change c, of_target t
-     where f.state = 'waiting' and t.id = f.target and c.id = f.change_id and c.day = f.day
+     where f.state = 'waiting' and f.change_id <= last and t.id = f.target and c.id = f.change_id and c.day = f.day
        and (t.sends_once or t.keeps_state and c.key is null and c.op in ('i', 'u', 'd', 's'))
     returning f.change_id, f.lane, f.day, f.bytes, c.capture, c.op, c.key, t.id as target, t.word, t.sends_once
   ), gone as (
@@ -3626,77 +3699,71 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
          and split_part(former, ' ', 2) <> split_part(current, ' ', 2)
          and current_setting('rowrelay.standbys', true) is distinct from 'synchronous'
 $$;
--- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
---             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
---             these ids for old ones. So the sequence continues at the number of microseconds since the beginning of
---             2026: no source has made that many changes, so this is past every id assigned before, and two servers
---             that continue from the same data assign different ids. The sequence of claim tokens continues likewise.
---             Every process calls this when it connects, before it claims anything. Every start of a server counts,
---             because restored files cannot be told from those of the stopped server. See rowrelay.this_server(). If
---             the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence continues after a
---             random gap, because another server may continue from the same data. A restore sets sequences at its
---             end, perhaps after a process has called this in the middle of it: then ids are set back, and it is done
---             once more.
+-- Purpose:    sees to it that what this server may have lost does no harm: it crashed, was restored, or is a promoted
+--             standby, and targets know changes, claims and deliveries that it does not. Every process calls this when
+--             it connects, before it claims anything. Change ids and claim tokens continue after all that may have been
+--             assigned before: see rowrelay.continue_ids(), which writers may have called already. A restore sets
+--             sequences at its end, perhaps after a process has called this in the middle of it: then all is done once
+--             more.
 -- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
 --             before. is_alarm: this was certainly more than a restart of the same server
 -- Errors:     read_only_sql_transaction: the server is a standby
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  step   constant bigint := 1000000000; -- a day of 10,000 changes a second
-  near   constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
+  near   constant bigint := 1000000;
   clock  bigint;
-  gap    bigint;
-  this   record;
+  this   text[];
   last   text[];
-  lowest bigint;
-  before bigint;
+  run    bigint;
+  noted  bigint;
   was_restored boolean;
 begin
   -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
   if pg_is_in_recovery() then
     raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
   end if;
-  select * into this from rowrelay.this_server();
-  select s.server, s.ids_from into last, lowest from rowrelay.source s;
-  if last = this.server and rowrelay.last_change_id() >= lowest then
+  this := rowrelay.this_server();
+  run := rowrelay.server_run();
+  select s.server, r.last_value into last, noted from rowrelay.source s, rowrelay.server_run r;
+  if last = this and noted = run then
     return;
   end if;
-  -- Others use the sequence before this transaction commits, so its commit must not be lost in a crash.
+  -- Others use the sequences before this transaction commits, so its commit must not be lost in a crash.
   perform set_config('synchronous_commit', 'local', true);
-  -- Processes that connect at the same time wait here until the sequence has been set.
-  select s.server, s.ids_from into last, lowest from rowrelay.source s for update;
-  if last = this.server and rowrelay.last_change_id() >= lowest then
+  -- Processes that connect at the same time wait here until the sequences have been set.
+  select s.server into last from rowrelay.source s for update;
+  noted := (select r.last_value from rowrelay.server_run r);
+  if last = this and noted = run then
     return;
   end if;
-  is_alarm := rowrelay.last_change_id() < lowest or last[1] is distinct from this.server[1]
-              or last[3] is distinct from this.server[3] and this.is_empty;
+  is_alarm := last = this or last[1] is distinct from this[1]
+              or last[3] is distinct from this[3] and this[3] <> '' and last[3] !~ '^[0-9]+$'; -- of version 1
 
-  was_restored := rowrelay.is_restored() or rowrelay.last_change_id() < lowest;
+  if not rowrelay.continue_ids() then
+    raise exception 'change ids could not be continued after those that may be lost'
+      using errcode = 'lock_not_available';
+  end if;
+  goes_on_after := (select f.last_value from rowrelay.ids_from f);
+  was_restored := rowrelay.is_restored() or last = this;
   if was_restored then
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
-  elsif rowrelay.may_have_forgotten(last[1], this.server[1]) then
+  elsif rowrelay.may_have_forgotten(last[1], this[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();
 
   clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
-  gap := step + (random() * step)::bigint;
-  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)
+  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock
+                                              else t.last_value + ((1 + random()) * 1000000000)::bigint end)
     from rowrelay.claim_token t;
-  -- In one statement: ids that writers take in between would be counted as skipped.
-  select case when i.is_called then i.last_value else 0 end,
-         setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
-    into before, goes_on_after
-    from rowrelay.change_id i;
   update rowrelay.source s
-     set restored_id = case when was_restored then before else s.restored_id end,
-         server = this.server, ids_from = goes_on_after, ids_skipped = s.ids_skipped + goes_on_after - before,
+     set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
          log_mark = rowrelay.log_mark();
   if was_restored then
     perform rowrelay.note_origin();
@@ -6718,11 +6785,10 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   added rowrelay.change;
 begin
-  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change as c (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, insert_change.op,
-          insert_change.key,
-          rowrelay.actor(), rowrelay.db_user(),
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id,
+          insert_change.op, insert_change.key, rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
           rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
                                else insert_change.caveat end))
@@ -6769,16 +6835,16 @@ create or replace function rowrelay.log_large_images(capture integer, op "char",
                                                      new_row json, caveat json, bytes integer) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op,
+          key, actor, db_user, current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
   return bytes;
 exception when program_limit_exceeded or out_of_memory or internal_error then
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+  insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
-          current_setting('application_name'), rowrelay.client_addr(),
+  values (rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op,
+          key, actor, db_user, current_setting('application_name'), rowrelay.client_addr(),
           rowrelay.traced(json_build_object('problem', sqlerrm)));
   return 0;
 end
@@ -6806,10 +6872,11 @@ begin
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
   else
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+    insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                  application_name, client_addr, old_row, new_row, caveat)
-    values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
-            pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+    values (rowrelay.next_change_id(), pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op,
+            key, actor, db_user, pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row,
+            new_row, caveat);
   end if;
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then
@@ -6896,13 +6963,23 @@ begin
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
-                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'))
-       operator(pg_catalog.<>) 'none'
+                       pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'),
+                       pg_catalog.current_setting('rowrelay.server_run', true))
+       operator(pg_catalog.<>) 'noneknown'
      or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
-    actor := rowrelay.actor();
-    db_user := rowrelay.db_user();
-    caveat := rowrelay.traced(null);
+    if pg_catalog.current_setting('rowrelay.server_run', true) is distinct from 'known' then
+      perform rowrelay.continue_ids(); -- as rowrelay.next_change_id() does
+    end if;
+    if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
+                         pg_catalog.current_setting('rowrelay.traceparent', true),
+                         pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+       or db_user operator(pg_catalog.=) ''
+    then
+      actor := rowrelay.actor();
+      db_user := rowrelay.db_user();
+      caveat := rowrelay.traced(null);
+    end if;
   end if;
   if keeps_before then
     bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
@@ -9320,7 +9397,7 @@ begin
          else given[2] end,
     given[3], given[2]);
   return concat(
-    'with told as materialized (select pg_catalog.nextval(''rowrelay.change_id''::pg_catalog.regclass) as id, ',
+    'with told as materialized (select rowrelay.next_change_id() as id, ',
     -- as pg_column_size() measures a value that is not packed yet
     'coalesce(pg_catalog.int4pl(4, pg_catalog.octet_length(w.new_row::pg_catalog.text)), 0)',
     case when keeps_before or is_paired then
@@ -10190,7 +10267,7 @@ begin
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s '
+    'with gone as materialized (select rowrelay.next_change_id() as id, %s as key, %s as hash, %s as old_row, %s '
     'as caveat from only %s as old%s), '
     'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, '
     'application_name, client_addr, old_row, caveat) '
@@ -12661,7 +12738,7 @@ begin
   end if;
   return format($statement$
     with taken as materialized (
-      select nextval('rowrelay.change_id') as id, %s as key, %s as hash, %s as image, %s as caveat
+      select rowrelay.next_change_id() as id, %s as key, %s as hash, %s as image, %s as caveat
         -- read and locked in there; what stands above is made of the row that was locked
         from (select %s from only %s as new where %s for share of new%s) as new
     ), logged as (
@@ -13916,9 +13993,10 @@ begin
     ), piece as (
       select json_agg(n.key) as keys, count(*) as n, bool_or(n.late) as late from numbered n group by n.lane, n.piece
     ), logged as (
-      insert into rowrelay.change (txid, captured_at, day, capture, op, db_user, application_name, client_addr, new_row)
-      select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, 'r', session_user,
-             current_setting('application_name'), rowrelay.client_addr(), p.keys from piece p
+      insert into rowrelay.change (id, txid, captured_at, day, capture, op, db_user, application_name, client_addr,
+                                   new_row)
+      select rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, 'r',
+             session_user, current_setting('application_name'), rowrelay.client_addr(), p.keys from piece p
       returning id, day, new_row
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
@@ -14015,10 +14093,10 @@ begin
      where d.target = document_id and f.target = d.target and f.capture = d.capture
        and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
   ), logged as (
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name,
+    insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, db_user, application_name,
                                  client_addr, new_row)
-    select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
-           current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
+    select rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture,
+           'r', r.key, session_user, current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
       from refused r, rowrelay.document d where d.target = document_id
     returning id, day, capture, key, new_row
   )
@@ -15350,7 +15428,7 @@ begin
     return 0;
   end if;
   lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
-  ids := array(select nextval('rowrelay.change_id') from unnest(absent));
+  ids := array(select rowrelay.next_change_id() from unnest(absent));
   writers := rowrelay.backfill_writers(capture);
   while writers operator(pg_catalog.&&) rowrelay.backfill_writers(capture) loop
     if clock_timestamp() > give_up_at then
@@ -19623,8 +19701,12 @@ comment on view rowrelay.status is 'one row for each target: state, backlog (cou
 -- Creates the first partitions of rowrelay.change and rowrelay.partition_day(). Running processes create later ones.
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
 -- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
-update rowrelay.source set server = (rowrelay.this_server()).server where server is null;
+-- Of a new log no ids are lost, and with it they begin at 1.
 do $$ begin
+  if exists (select from rowrelay.source s where s.server is null) then
+    perform setval('rowrelay.server_run', rowrelay.server_run());
+    update rowrelay.source set server = rowrelay.this_server();
+  end if;
   perform rowrelay.note_start();
   if not exists (select from rowrelay.migration m where m.written_by is not null) then
     perform rowrelay.note_origin();
@@ -19674,6 +19756,7 @@ declare
       "readable_truncation": ["select"],
       "key_days": ["select"],
       "change_id": ["select"],
+      "ids_skipped": ["select"],
       "prunings": ["select"]},
     "rowrelay_worker": {
       "migration": ["select"],
@@ -19700,6 +19783,7 @@ declare
       "status": ["select"],
       "instances": ["select"],
       "change_id": ["select"],
+      "ids_skipped": ["select"],
       "claim_token": ["usage"],
       "doorbell": ["select", "update"]}}';
   own_roles     constant text[] := '{rowrelay_admin,rowrelay_worker,rowrelay_reader}';
