@@ -14096,7 +14096,8 @@ begin
     insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, db_user, application_name,
                                  client_addr, new_row)
     select rowrelay.next_change_id(), pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture,
-           'r', r.key, session_user, current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
+           'r', r.key, session_user, current_setting('application_name'), rowrelay.client_addr(),
+           json_build_array(r.key)
       from refused r, rowrelay.document d where d.target = document_id
     returning id, day, capture, key, new_row
   )
