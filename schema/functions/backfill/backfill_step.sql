@@ -113,7 +113,7 @@ begin
     b.state := outcome;
     b.finished_at := clock_timestamp();
     -- A mirror may still have rows that were deleted meanwhile.
-    if outcome = 'done' and not rowrelay.is_mirror(target) then
+    if outcome = 'done' and b.row_filter is null and not rowrelay.is_mirror(target) then
       delete from rowrelay.gap g where g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
     end if;
   end if;

@@ -58,7 +58,8 @@ begin
   end;
   finished := true;
   delete from rowrelay.gap g
-   where b.snapshot is not null and g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
+   where b.snapshot is not null and b.row_filter is null and g.capture = b.capture and g.target = b.target
+     and g.noted_at < b.registered_at;
   update rowrelay.backfill k
      set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled'
        else 'waiting' end,

@@ -54,6 +54,8 @@ Test(gap, changes_that_were_made_while_triggers_were_disabled_are_told_to_be_mis
                    "nothing was repaired");
   cr_expect(rowrelay(&f, NULL, NULL, "verify", "w", "item", "--repair", NULL) == 3);
   cr_assert_str_eq(lacking(&f), "doc:public.item lines:public.item w:public.bare");
+  rowrelay_ok(&f, "backfill", "item", "--to", "lines", "--where", "id > 2", NULL);
+  cr_assert_str_eq(lacking(&f), "doc:public.item lines:public.item w:public.bare", "only a part was copied");
   rowrelay_ok(&f, "backfill", "item", "--to", "lines", NULL);
   cr_assert_str_eq(lacking(&f), "doc:public.item w:public.bare");
   rowrelay_ok(&f, "document", "rebuild", "doc", NULL);
