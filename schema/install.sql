@@ -367,6 +367,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql
+\ir ../triggers/take_over.sql
 \ir ../triggers/store_capture.sql
 \ir ../triggers/release_former.sql
 \ir ../triggers/capture_table.sql
@@ -376,6 +377,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/backfill/copy_forget.sql
 \ir functions/target/note_gap.sql
 \ir functions/target/close_gap.sql
+\ir functions/target/gap_commands.sql
 \ir functions/target/changes_name.sql
 \ir functions/target/is_captured_itself.sql
 \ir functions/target/check_into.sql

@@ -67,7 +67,7 @@ begin
   end if;
   if was_cut then
     -- not of one that is captured for the first time
-    perform rowrelay.note_gap(capture) where exists (select from rowrelay.shape s where s.capture = capture.id);
+    perform rowrelay.note_gap(capture.id) where exists (select from rowrelay.shape s where s.capture = capture.id);
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation

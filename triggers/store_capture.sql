@@ -13,7 +13,6 @@ declare
   begun       rowrelay.capture; -- as a new one begins
   former      rowrelay.capture; -- what a person may remember of the table
   documents   text;
-  rebuilds    text;
   shown       text;
 begin
   perform rowrelay.lock_configuration();
@@ -114,22 +113,7 @@ begin
   end if;
 
   if was.id is null then
-    -- It was captured before, and documents are built from it.
-    with ours as (
-      update rowrelay.document_source s set capture = capture.id
-        from rowrelay.capture c, rowrelay.target t
-       where c.id = s.capture and c.relation = store_capture.relation and c.released_at is not null
-         and t.id = s.document and t.dropped_at is null
-      returning t.name
-    )
-    select string_agg(format('"%s"', o.name), ', ' order by o.name),
-           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
-                      order by o.name)
-      into documents, rebuilds from (select distinct u.name from ours u) as o;
-    if documents is not null then
-      raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
-        using hint = 'Rebuild them: ' || rebuilds;
-    end if;
+    perform rowrelay.take_over(capture);
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
     from rowrelay.document_source s join rowrelay.target t on t.id = s.document

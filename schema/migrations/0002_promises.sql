@@ -110,11 +110,10 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because its triggers were dropped or disabled for a while; people query '
-  'rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
-comment on column rowrelay.gap.noted_at is 'when the triggers were there again';
+comment on column rowrelay.gap.noted_at is 'when the table was captured again';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 

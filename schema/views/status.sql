@@ -8,7 +8,9 @@ with table_note as materialized ( -- once for all targets
           row_number() over (partition by r.target order by c.relation_name, c.id) as n
             from rowrelay.capture_notes() as n
             join rowrelay.capture c on c.id = n.capture
-            join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
+            join (select o.capture, o.target from rowrelay.route o where o.until_id is null
+                  union
+                  select s.capture, s.document from rowrelay.document_source s) as r on r.capture = c.id) as w
    group by w.target
 )
 select t.name as target,
@@ -49,7 +51,8 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers were dropped or disabled -- run: %s%s',
+         (select format('%s lacks changes made before %s, when its triggers had been dropped or disabled, or it was '
+                        'another table -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],

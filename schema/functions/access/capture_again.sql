@@ -13,11 +13,18 @@ language sql stable as $$
                                                          || case when g.create_table then ' --create' else '' end,
                                                        'select rowrelay.route(%L, %L, %L, ' || g.create_table || ')',
                                                        capture.relation_name, t.name, g.into_table), '' order by t.name)
-                   || string_agg('; ' || rowrelay.verify_commands(r.oid, true, t.name), '' order by t.name)
-                        filter (where rowrelay.keeps_state(t) and t.url ~ '^postgres')
               from rowrelay.route g
               join rowrelay.target t on t.id = g.target and t.dropped_at is null
-             where g.capture = capture.id and g.until_id is null))
+             where g.capture = capture.id and g.until_id is null),
+           -- what each of them, and each document that is built from the table, lacks then
+           (select string_agg('; ' || rtrim(rowrelay.gap_commands(r.oid, capture.key_columns <> '{}', t), ';'), ''
+                              order by t.name)
+              from rowrelay.target t
+             where t.dropped_at is null
+               and (exists (select from rowrelay.route g
+                             where g.capture = capture.id and g.target = t.id and g.until_id is null)
+                    or exists (select from rowrelay.document_source s
+                                where s.capture = capture.id and s.document = t.id))))
     from pg_namespace n
     join pg_class r on r.relnamespace = n.oid and r.relkind in ('r', 'p')
    cross join lateral rowrelay.capture_options(capture) as o

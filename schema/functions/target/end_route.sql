@@ -15,7 +15,7 @@ begin
   )
   select coalesce(array_agg(r.target), '{}') into ended from route r;
   perform rowrelay.copy_forget(capture_id, t) from unnest(ended) as t;
-  delete from rowrelay.gap g where g.capture = capture_id and g.target = any (ended);
+  delete from rowrelay.gap g where g.capture = capture_id and (target_id is null or g.target = any (ended));
   perform rowrelay.add_change(other.id, 'b', null, null, null, null)
      from (select distinct c.id
              from rowrelay.route own

@@ -41,7 +41,8 @@ Test(gap, changes_that_were_made_while_triggers_were_disabled_are_told_to_be_mis
   write_unseen(&f, "bare", "insert into bare values ('b')");
   cr_assert_str_eq(lacking(&f), "doc:public.item lines:public.item w:public.bare w:public.item");
   cr_expect_not_null(
-      strstr(rowrelay_ok(&f, "status", NULL), " -- run: rowrelay verify w public.bare --repair; and 1 more"));
+      strstr(rowrelay_ok(&f, "status", NULL),
+             " -- run: empty its table at w, and then: rowrelay backfill public.bare --to w; and 1 more"));
   rowrelay(&f, &output, NULL, "doctor", NULL);
   cr_expect_not_null(strstr(output, "warn  lost changes: public.bare, public.item — w lacks changes"), "%s", output);
   cr_expect_not_null(strstr(output, "\n      rowrelay backfill public.item --to lines\n"), "%s", output);

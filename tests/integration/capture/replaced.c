@@ -100,6 +100,79 @@ Test(replaced, a_table_that_was_restored_with_its_triggers_is_captured_by_the_na
   fixture_end(&f);
 }
 
+static const char *lacking(struct fixture *f) {
+  return ask(f->at_source, "select string_agg(target || ':' || repair, ' ' order by target) from rowrelay.gaps");
+}
+
+/* What was written to it before it was captured again is told to be missing, until somebody has copied it. */
+Test(replaced, targets_lack_what_was_written_to_the_table_before_it_was_captured_again) {
+  struct fixture f;
+  char commands[1024];
+  mirrored_begin(&f, "replaced_lacks", "create table item (id int primary key, v text); create table bare (v text)");
+  rowrelay_ok(&f, "target", "add", "lines", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "lines", NULL);
+  rowrelay_ok(&f, "capture", "bare", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into bare values ('old')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "drop table item, bare; create table item (id int primary key, v text);"
+                   "create table bare (v text); insert into item values (1, 'new'); insert into bare values ('new')");
+  snprintf(commands, sizeof commands, "%s", commands_of(&f));
+  cr_assert_str_eq(commands, "rowrelay capture public.item; rowrelay route public.item lines --into public.item; "
+                             "rowrelay backfill public.item --to lines");
+  sql(f.at_source, "insert into item values (2, 'new')");
+  rowrelay_ok(&f, "capture", "item", "--to", "lines", NULL);
+  cr_assert_str_eq(lacking(&f), "lines:rowrelay backfill public.item --to lines");
+  follow(&f, commands, 0);
+  cr_assert_str_eq(lacking(&f), "");
+  rowrelay_ok(&f, "capture", "bare", NULL);
+  cr_assert_str_eq(lacking(&f), "", "it does not go there yet");
+  rowrelay_ok(&f, "route", "bare", "w", NULL);
+  cr_assert_str_eq(lacking(&f), "w:empty its table at w, and then: rowrelay backfill public.bare --to w");
+  sql(f.at_target, "truncate bare");
+  follow(&f, "rowrelay backfill public.bare --to w", 0);
+  cr_assert_str_eq(lacking(&f), "");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(v, ' ') from bare"), "new");
+  rowrelay_ok(&f, "release", "bare", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gap"), "0");
+  fixture_end(&f);
+}
+
+/* Numbers of its columns are others, too. */
+Test(replaced, a_document_reads_the_table_again_as_soon_as_it_is_captured) {
+  struct fixture f;
+  const char *output;
+  mirrored_begin(&f, "replaced_doc",
+                 "create table line (a int, b int, id int primary key, item int, v text);"
+                 "create table item (id int primary key, a int, v text)");
+  sql(f.at_source, "select rowrelay.add_document('doc', 'w', 'id', 'select i.id, i.v, array(select l.v from line l "
+                   "where l.item = i.id order by l.id) as lines from item i where i.id = any ($1)', "
+                   "'{item:id,line:item(v)}', create_table => true)");
+  sql(f.at_source, "insert into item values (1, 1, 'a'), (2, 1, 'a'); insert into line values (1, 1, 1, 1, 'x')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "verify", "w", NULL);
+  sql(f.at_source, "drop table line, item; create table line (id int primary key, v text, item int);"
+                   "create table item (v text, id int primary key);"
+                   "insert into item values ('b', 1), ('b', 3); insert into line values (1, 'y', 1), (2, 'y', 3)");
+  cr_expect_not_null(strstr(rowrelay_ok(&f, "status", NULL), SHOWN "to capture it again: rowrelay capture "
+                                                                   "public.item; rowrelay verify w --document doc"));
+  cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);
+  cr_expect_not_null(
+      strstr(output, "\n      rowrelay capture public.line; rowrelay verify w --document doc --repair\n"), "%s",
+      output);
+  rowrelay_ok(&f, "capture", "line", "item", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select concat(note, sources) from rowrelay.documents"),
+                   "{public.item:id,public.line:item(v)}");
+  cr_expect_not_null(strstr(rowrelay_ok(&f, "status", NULL), " -- run: rowrelay verify w --document doc --repair"));
+  follow(&f, "rowrelay verify w --document doc --repair", 3);
+  cr_expect_str_eq(lacking(&f), "");
+  rowrelay_ok(&f, "verify", "w", NULL);
+  sql(f.at_source,
+      "update line set v = 'z' where id = 1; delete from item where id = 3; insert into item values ('c', 4)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(concat(id, v, lines), ' ' order by id) from doc"), "1b{z} 4c{}");
+  fixture_end(&f);
+}
+
 /* A name means the table that has it, also where somebody captured it before reading what was told. */
 Test(replaced, who_captures_the_new_table_is_told_where_the_former_one_went) {
   struct fixture f;

@@ -903,11 +903,10 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because its triggers were dropped or disabled for a while; people query '
-  'rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
-comment on column rowrelay.gap.noted_at is 'when the triggers were there again';
+comment on column rowrelay.gap.noted_at is 'when the table was captured again';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
@@ -11116,7 +11115,7 @@ begin
   end if;
   if was_cut then
     -- not of one that is captured for the first time
-    perform rowrelay.note_gap(capture) where exists (select from rowrelay.shape s where s.capture = capture.id);
+    perform rowrelay.note_gap(capture.id) where exists (select from rowrelay.shape s where s.capture = capture.id);
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
@@ -11231,6 +11230,58 @@ begin
   return wanted;
 end
 $$;
+-- Purpose:    lets a new capture of a table take the place of former ones: those of the same table, which was released;
+--             and those of a table that is gone and had its name. Documents that are built from it read its changes
+--             from now on, and lack those made meanwhile; so do the targets that such a table went to until now, as
+--             soon as the new one goes there.
+-- Parameters: capture
+-- Result:     warns of the documents
+create or replace function rowrelay.take_over(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  former    rowrelay.capture;
+  documents integer[] := '{}';
+  taken     integer[];
+begin
+  for former in
+    select c.* from rowrelay.capture c
+     where c.id <> capture.id and c.relation <> 0
+       and (c.relation = capture.relation
+            or c.relation_name = capture.relation_name
+               and not exists (select from pg_class r where r.oid = c.relation))
+     order by c.id
+  loop
+    if former.released_at is null then
+      perform rowrelay.note_gap(capture.id, array(select r.target from rowrelay.route r
+                                                   where r.capture = former.id and r.until_id is null));
+    end if;
+    -- columns are found by name
+    former.relation := capture.relation;
+    with source as (
+      update rowrelay.document_source s
+         set capture = take_over.capture.id,
+             key_column = (rowrelay.numbers_here(former, array[s.key_column]))[1],
+             -- A column that is not here any more may be one that a document reads: then each update refreshes it.
+             only_columns = (select case when 2000 >= all (n.numbers) then n.numbers end
+                               from rowrelay.numbers_here(former, s.only_columns) as n(numbers))
+        from rowrelay.target t
+       where s.capture = former.id and t.id = s.document and t.dropped_at is null
+      returning s.document
+    )
+    select array_agg(s.document) into taken from source s;
+    documents := documents || taken;
+  end loop;
+  if documents <> '{}' then
+    perform rowrelay.note_gap(capture.id, documents);
+    raise warning 'table % was not captured for a while, so documents % may be out of date', capture.relation,
+      (select string_agg(format('"%s"', t.name), ', ' order by t.name)
+         from rowrelay.target t where t.id = any (documents))
+      using hint = 'Rebuild them: '
+                   || (select string_agg(rowrelay.gap_commands(capture.relation, true, t), '; ' order by t.name)
+                         from rowrelay.target t where t.id = any (documents));
+  end if;
+end
+$$;
 -- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
 -- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one; per:
 --             as for that function
@@ -11246,7 +11297,6 @@ declare
   begun       rowrelay.capture; -- as a new one begins
   former      rowrelay.capture; -- what a person may remember of the table
   documents   text;
-  rebuilds    text;
   shown       text;
 begin
   perform rowrelay.lock_configuration();
@@ -11347,22 +11397,7 @@ begin
   end if;
 
   if was.id is null then
-    -- It was captured before, and documents are built from it.
-    with ours as (
-      update rowrelay.document_source s set capture = capture.id
-        from rowrelay.capture c, rowrelay.target t
-       where c.id = s.capture and c.relation = store_capture.relation and c.released_at is not null
-         and t.id = s.document and t.dropped_at is null
-      returning t.name
-    )
-    select string_agg(format('"%s"', o.name), ', ' order by o.name),
-           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
-                      order by o.name)
-      into documents, rebuilds from (select distinct u.name from ours u) as o;
-    if documents is not null then
-      raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
-        using hint = 'Rebuild them: ' || rebuilds;
-    end if;
+    perform rowrelay.take_over(capture);
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
     from rowrelay.document_source s join rowrelay.target t on t.id = s.document
@@ -11642,18 +11677,19 @@ begin
    where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
 end
 $$;
--- Purpose:    notes that the targets of a table, and documents built from it, lack changes that were made while its
---             triggers were dropped or disabled; see view rowrelay.gaps
--- Parameters: capture
-create or replace function rowrelay.note_gap(capture rowrelay.capture) returns void
-language plpgsql as $$
-begin
+-- Purpose:    notes that targets of a table, or documents built from it, lack changes that were made while nothing
+--             captured them; see view rowrelay.gaps
+-- Parameters: capture; targets (default: all)
+create or replace function rowrelay.note_gap(capture_id integer, targets integer[] default null) returns void
+language sql as $$
   insert into rowrelay.gap as g (capture, target)
-  select capture.id, r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null
-  union
-  select capture.id, s.document from rowrelay.document_source s where s.capture = capture.id
-      on conflict on constraint gap_pkey do update set noted_at = excluded.noted_at;
-end
+  select capture_id, n.target
+    from (select r.target from rowrelay.route r where targets is null and r.capture = capture_id and r.until_id is null
+          union
+          select s.document from rowrelay.document_source s where targets is null and s.capture = capture_id
+          union
+          select u.target from unnest(targets) as u(target)) as n(target)
+      on conflict on constraint gap_pkey do update set noted_at = excluded.noted_at
 $$;
 -- Purpose:    forgets that a target lacks changes, because somebody has repaired it
 -- Parameters: target; capture (null: all); noted_at: the last time of view rowrelay.gaps when the repair began, so that
@@ -11662,6 +11698,30 @@ create or replace function rowrelay.close_gap(target_id integer, capture_id inte
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   delete from rowrelay.gap g
    where g.target = target_id and g.capture = coalesce(capture_id, g.capture) and g.noted_at <= close_gap.noted_at
+$$;
+-- Purpose:    tells people how to bring to a target what it lacks of a table: by comparing, where the target can be
+--             compared with the table, else by sending all rows again, which does not bring deletes
+-- Parameters: relation; has_key: whether its rows have a key, without which a mirror can only be copied as a whole;
+--             target that the table goes to, or document that is built from it
+-- Result:     a command, or what comes before it
+create or replace function rowrelay.gap_commands(relation regclass, has_key boolean, target rowrelay.target)
+  returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when d.target is not null and rowrelay.is_mirror(p)
+                then rowrelay.command('rowrelay verify %1$s --document %2$s --repair',
+                                      'in a shell, rowrelay verify %3$s --document %4$s --repair', p.name, target.name,
+                                      rowrelay.shell_word(p.name), rowrelay.shell_word(target.name))
+              when d.target is not null
+                then rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', target.name)
+              when has_key and rowrelay.is_mirror(gap_commands.target)
+                then rowrelay.verify_commands(relation, true, target.name)
+              else concat(case when rowrelay.is_mirror(gap_commands.target)
+                               then format('empty its table at %s, and then: ', target.name) end,
+                          rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);',
+                                           rowrelay.full_name(relation), target.name)) end
+    from (values (target.id)) as t(id)
+    left join rowrelay.document d on d.target = t.id
+    left join rowrelay.target p on p.id = d.delivers_to
 $$;
 -- Purpose:    names the table that holds a table's changes in an append target: its name and _changes. PostgreSQL would
 --             truncate a name of more than 63 bytes to what may be another table's name, or the table's own.
@@ -12329,7 +12389,7 @@ begin
   )
   select coalesce(array_agg(r.target), '{}') into ended from route r;
   perform rowrelay.copy_forget(capture_id, t) from unnest(ended) as t;
-  delete from rowrelay.gap g where g.capture = capture_id and g.target = any (ended);
+  delete from rowrelay.gap g where g.capture = capture_id and (target_id is null or g.target = any (ended));
   perform rowrelay.add_change(other.id, 'b', null, null, null, null)
      from (select distinct c.id
              from rowrelay.route own
@@ -13182,7 +13242,7 @@ begin
     b.state := outcome;
     b.finished_at := clock_timestamp();
     -- A mirror may still have rows that were deleted meanwhile.
-    if outcome = 'done' and not rowrelay.is_mirror(target) then
+    if outcome = 'done' and b.row_filter is null and not rowrelay.is_mirror(target) then
       delete from rowrelay.gap g where g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
     end if;
   end if;
@@ -13658,7 +13718,8 @@ begin
   end;
   finished := true;
   delete from rowrelay.gap g
-   where b.snapshot is not null and g.capture = b.capture and g.target = b.target and g.noted_at < b.registered_at;
+   where b.snapshot is not null and b.row_filter is null and g.capture = b.capture and g.target = b.target
+     and g.noted_at < b.registered_at;
   update rowrelay.backfill k
      set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled'
        else 'waiting' end,
@@ -18766,11 +18827,18 @@ language sql stable as $$
                                                          || case when g.create_table then ' --create' else '' end,
                                                        'select rowrelay.route(%L, %L, %L, ' || g.create_table || ')',
                                                        capture.relation_name, t.name, g.into_table), '' order by t.name)
-                   || string_agg('; ' || rowrelay.verify_commands(r.oid, true, t.name), '' order by t.name)
-                        filter (where rowrelay.keeps_state(t) and t.url ~ '^postgres')
               from rowrelay.route g
               join rowrelay.target t on t.id = g.target and t.dropped_at is null
-             where g.capture = capture.id and g.until_id is null))
+             where g.capture = capture.id and g.until_id is null),
+           -- what each of them, and each document that is built from the table, lacks then
+           (select string_agg('; ' || rtrim(rowrelay.gap_commands(r.oid, capture.key_columns <> '{}', t), ';'), ''
+                              order by t.name)
+              from rowrelay.target t
+             where t.dropped_at is null
+               and (exists (select from rowrelay.route g
+                             where g.capture = capture.id and g.target = t.id and g.until_id is null)
+                    or exists (select from rowrelay.document_source s
+                                where s.capture = capture.id and s.document = t.id))))
     from pg_namespace n
     join pg_class r on r.relnamespace = n.oid and r.relkind in ('r', 'p')
    cross join lateral rowrelay.capture_options(capture) as o
@@ -19599,29 +19667,22 @@ comment on view rowrelay.backfills is 'copies of the rows that a table had befor
                                       'process id, at the source, of the connection that works on it; start_again: '
                                       'what does that, if it ended too early; see rowrelay.backfill() and '
                                       'rowrelay.cancel_backfill()';
--- Targets that lack changes, because triggers of a table were dropped or disabled for a while, and what repairs them.
+-- Targets that lack changes, because nothing captured a table for a while, and what repairs them.
 create or replace view rowrelay.gaps as
 select c.relation,
        c.relation_name,
        t.name as target,
        g.noted_at,
-       case when d.target is not null and rowrelay.is_mirror(p)
-              then rowrelay.command('rowrelay verify %1$s --document %2$s --repair',
-                                    'in a shell, rowrelay verify %3$s --document %4$s --repair', p.name, t.name,
-                                    rowrelay.shell_word(p.name), rowrelay.shell_word(t.name))
-            when d.target is not null
-              then rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', t.name)
-            when rowrelay.is_mirror(t) then rowrelay.verify_commands(c.relation, true, t.name)
-            else rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);', c.relation_name,
-                                  t.name) end as repair
+       rowrelay.gap_commands(c.relation, c.key_columns <> '{}', t) as repair
   from rowrelay.gap g
   join rowrelay.capture c on c.id = g.capture and c.released_at is null
   join rowrelay.target t on t.id = g.target and t.dropped_at is null
-  left join rowrelay.document d on d.target = t.id
-  left join rowrelay.target p on p.id = d.delivers_to
- where exists (select from pg_class r where r.oid = c.relation);
-comment on view rowrelay.gaps is 'targets that lack changes of a table, because its triggers were dropped or disabled '
-                                 'until noted_at; a row goes when its target has been repaired';
+ where exists (select from pg_class r where r.oid = c.relation)
+   and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
+        or exists (select from rowrelay.document d where d.target = t.id));
+comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
+                                 'dropped or disabled, or it was another table; a row goes when its target has been '
+                                 'repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -19632,7 +19693,9 @@ with table_note as materialized ( -- once for all targets
           row_number() over (partition by r.target order by c.relation_name, c.id) as n
             from rowrelay.capture_notes() as n
             join rowrelay.capture c on c.id = n.capture
-            join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
+            join (select o.capture, o.target from rowrelay.route o where o.until_id is null
+                  union
+                  select s.capture, s.document from rowrelay.document_source s) as r on r.capture = c.id) as w
    group by w.target
 )
 select t.name as target,
@@ -19673,7 +19736,8 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers were dropped or disabled -- run: %s%s',
+         (select format('%s lacks changes made before %s, when its triggers had been dropped or disabled, or it was '
+                        'another table -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],
