@@ -13,7 +13,6 @@ language plpgsql as $$
 declare
   names     text[];
   columns   text; -- new.a, new.b
-  ascending text; -- a, b: as columns of what was read
   downwards text;
   texts     text;
   condition text;
@@ -34,10 +33,10 @@ begin
       using errcode = 'object_not_in_prerequisite_state', hint = 'Create a unique index on NOT NULL columns.';
   end if;
   select string_agg(format('new.%I', u.name), ', ' order by u.position),
-    string_agg(format('%I', u.name), ', ' order by u.position),
-         string_agg(format('%I desc', u.name), ', ' order by u.position),
+         -- not a name alone, which would be that of a column of the result
+         string_agg(format('piece.%I desc', u.name), ', ' order by u.position),
          string_agg(rowrelay.safe_text(format('%I', u.name), a.atttypid), ', ' order by u.position)
-    into columns, ascending, downwards, texts
+    into columns, downwards, texts
     from unnest(names) with ordinality as u(name, position)
     join pg_attribute a on a.attrelid = backfill.part and a.attname = u.name and not a.attisdropped;
 

@@ -45,6 +45,24 @@ Test(backfill, rows_that_were_there_arrive_and_only_at_that_target) {
   fixture_end(&f);
 }
 
+/* A piece ends with the last of its rows in the order of the key, and that query has columns of its own. */
+Test(backfill, a_key_may_be_called_like_anything_that_a_piece_is_read_with) {
+  struct fixture f;
+  fixture_begin(&f, "backfill_names");
+  sql(f.at_source, "create table counted (count int primary key); create table listed (\"array\" int primary key);"
+                   "insert into counted select generate_series(1, 5000); insert into listed select * from counted");
+  rowrelay_ok(&f, "target", "add", "pieces", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "capture", "*", "--to", "pieces", NULL);
+  rowrelay_ok(&f, "backfill", "counted", "--to", "pieces", NULL);
+  rowrelay_ok(&f, "backfill", "listed", "--to", "pieces", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(n, ' ', keys), ', ') from (select count(*) as n, "
+                                    "count(distinct key) as keys from rowrelay.change where op = 's' group by capture) "
+                                    "as c"),
+                   "5000 5000, 5000 5000");
+  fixture_end(&f);
+}
+
 Test(backfill, targets_of_changes_get_them_as_snapshots) {
   struct fixture f;
   fixture_begin(&f, "backfill_append");
