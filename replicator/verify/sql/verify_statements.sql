@@ -193,7 +193,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                   p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter, p.row_hash)
          when p.capture is null then
            format('select h.hash::text, count(*), min(left(concat(h.whole), 200)) '
-                   'from (select %s as hash, new as whole from %s as new offset 0) as h '
+                   'from (select %s as hash, new.*::record as whole from %s as new offset 0) as h '
                    'where h.hash = any (array(select json_array_elements_text($1::json)::bigint)) group by h.hash',
                   s.hash, p.relation)
          else
@@ -204,7 +204,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                       'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
                   'touched as materialized (%5$s), '
                   'found as materialized (select h.hash, count(*) as n, min(left(concat(h.whole), 200)) as text '
-                    'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
+                    'from (select %2$s as hash, new.*::record as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
                   'select w.hash::text, coalesce(f.n, 0), f.text, '
                     'w.hash in (select t.hash from touched t) '

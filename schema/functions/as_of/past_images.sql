@@ -32,7 +32,9 @@ begin
             offset 0) as i
      where %6$s$sql$,
     columns,
-    case when past.is_shown then 'rowrelay_row' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
+    -- not the row's name alone, which a column may have
+    case when past.is_shown then 'rowrelay_row.*::pg_catalog.record'
+         else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
     source, texts, capture.relation::oid, condition,
     case when past.is_shown
          then format('cross join lateral pg_catalog.json_to_record(f.image) as rowrelay_row(%s)', base) end);

@@ -71,15 +71,15 @@ Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired
 
 Test(verify, tables_without_a_key_are_compared_by_how_many_rows_there_are_of_each) {
   struct fixture f;
-  mirrored_begin(&f, "verify_keyless", "create table pile (what text, n int)");
+  mirrored_begin(&f, "verify_keyless", "create table pile (new text, n int)");
   mirrored_capture(&f, "pile");
   sql(f.at_source, "insert into pile select 'w' || n %% 10, n %% 7 from generate_series(1, 2000) as n; insert into "
                    "pile values (null, null), ('', null)");
   mirrored_deliver(&f);
   verified_equal(&f);
   sql(f.at_target,
-      "delete from pile where ctid = any (array(select ctid from pile where what = 'w3' and n = 2 limit 2));"
-      "insert into pile values ('w4', 1), (null, null); update pile set what = null where what = ''");
+      "delete from pile where ctid = any (array(select ctid from pile where new = 'w3' and n = 2 limit 2));"
+      "insert into pile values ('w4', 1), (null, null); update pile set new = null where new = ''");
   VERIFIED_FINDS(&f, "missing (w3,2) (2 times)\n", "extra (w4,1)\n", "extra (,) (2 times)\n", "missing (\"\",)\n",
                  "3 missing, 3 extra");
   cr_assert(verified(&f, "--repair") == 3);
