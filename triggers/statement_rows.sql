@@ -41,7 +41,7 @@ begin
                             'as row, %s as is_large, %s::pg_catalog.text as key, %s::pg_catalog.json as key_row, '
                             '%s::pg_catalog.tid as at from rowrelay_%s as %s',
                             format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')), name,
-                            format('%s::%s', s.side, name),
+                            format('%s.*::%s', s.side, name), -- a column may be named like the side
                             format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')),
                             case s.side when 'old' then old_key else new_key end,
                             case s.side when 'old' then key_row else 'null' end,

@@ -1,9 +1,12 @@
 -- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger
 --             does, which costs less than a statement for many. Whether the row is single, small and still what the
 --             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
+--             Columns of the table may have the names of variables, and are what these mean in a query of its rows
+--             (rowrelay.statement_body): there is no variable in it.
 -- Parameters: capture
--- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
---             changed a key, or a key is null, either
+-- Result:     statements that read variable may_look and set is_single to whether that was done: false or null if it
+--             was not, as also where the update changed a key, a key is null, or the images may be too large for the
+--             log (rowrelay.log_row)
 create or replace function rowrelay.statement_single(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -36,19 +39,21 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, null)', capture.id, keeps_before);
+  logged := format('select rowrelay.log_row(%s, %%L, %%s, %%s, %%s, %%s, %L, null) into is_single', capture.id,
+                   keeps_before);
   return (
     with told as (
       select t.*
         from (values
-          (1, 'INSERT', format(logged, new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
+          (1, 'INSERT', format(logged, 'INSERT', new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
-          (2, 'UPDATE', format(logged, new_key, new_lanes, coalesce(old_image, 'null'), new_image),
+          (2, 'UPDATE', format(logged, 'UPDATE', new_key, new_lanes, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
                      old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
-          (3, 'DELETE', format(logged, old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
+          (3, 'DELETE',
+           format(logged, 'DELETE', old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
            'rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))

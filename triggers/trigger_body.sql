@@ -109,6 +109,9 @@ begin
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   return concat_ws(E'\n',
+           -- in a query of the table, whose columns have any names; all that it means by a column stands behind the
+           -- name of a row
+           '#variable_conflict use_variable',
            'declare',
            '  key      pg_catalog.text;',
            -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per

@@ -8709,6 +8709,9 @@ begin
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   return concat_ws(E'\n',
+           -- in a query of the table, whose columns have any names; all that it means by a column stands behind the
+           -- name of a row
+           '#variable_conflict use_variable',
            'declare',
            '  key      pg_catalog.text;',
            -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
@@ -9275,7 +9278,7 @@ begin
                             'as row, %s as is_large, %s::pg_catalog.text as key, %s::pg_catalog.json as key_row, '
                             '%s::pg_catalog.tid as at from rowrelay_%s as %s',
                             format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')), name,
-                            format('%s::%s', s.side, name),
+                            format('%s.*::%s', s.side, name), -- a column may be named like the side
                             format(is_large, coalesce(rowrelay.small_row(relation, s.side), 'true')),
                             case s.side when 'old' then old_key else new_key end,
                             case s.side when 'old' then key_row else 'null' end,
@@ -9570,9 +9573,12 @@ $$;
 -- Purpose:    returns the statements of rowrelay.statement_body() that tell of a single small row as a row trigger
 --             does, which costs less than a statement for many. Whether the row is single, small and still what the
 --             table has is asked in the same query, because each query costs some microseconds. Nothing can fail.
+--             Columns of the table may have the names of variables, and are what these mean in a query of its rows
+--             (rowrelay.statement_body): there is no variable in it.
 -- Parameters: capture
--- Result:     statements that read variable may_look, after which FOUND tells whether that was done: not if the update
---             changed a key, or a key is null, either
+-- Result:     statements that read variable may_look and set is_single to whether that was done: false or null if it
+--             was not, as also where the update changed a key, a key is null, or the images may be too large for the
+--             log (rowrelay.log_row)
 create or replace function rowrelay.statement_single(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -9605,19 +9611,21 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('perform rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, null)', capture.id, keeps_before);
+  logged := format('select rowrelay.log_row(%s, %%L, %%s, %%s, %%s, %%s, %L, null) into is_single', capture.id,
+                   keeps_before);
   return (
     with told as (
       select t.*
         from (values
-          (1, 'INSERT', format(logged, new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
+          (1, 'INSERT', format(logged, 'INSERT', new_key, new_lanes, 'null', new_image), 'rowrelay_new as new',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, nullif(new_is_small, '')), is_last),
-          (2, 'UPDATE', format(logged, new_key, new_lanes, coalesce(old_image, 'null'), new_image),
+          (2, 'UPDATE', format(logged, 'UPDATE', new_key, new_lanes, coalesce(old_image, 'null'), new_image),
            'rowrelay_new as new cross join rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_new'), new_has_key, old_has_key, nullif(new_is_small, ''),
                      old_is_small,
                      format('(%s) is not true', rowrelay.rekeyed_expression(capture))), is_last),
-          (3, 'DELETE', format(logged, old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
+          (3, 'DELETE',
+           format(logged, 'DELETE', old_key, old_lanes, coalesce(old_image, rowrelay.key_row(capture)), 'null'),
            'rowrelay_old as old',
            concat_ws(' and ', format(is_single, 'rowrelay_old'), old_has_key, old_is_small), is_gone))
           as t(place, operation, statement, rows, condition, look))
@@ -9784,7 +9792,6 @@ begin
            case when not capture.capture_origin then ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
     pins.pin,
     rowrelay.statement_single(capture),
-           '      is_single := found;',
     pins.unpin,
            '      if is_single then',
            '        return null;',
@@ -12992,7 +12999,6 @@ language plpgsql as $$
 declare
   names     text[];
   columns   text; -- new.a, new.b
-  ascending text; -- a, b: as columns of what was read
   downwards text;
   texts     text;
   condition text;
@@ -13013,10 +13019,10 @@ begin
       using errcode = 'object_not_in_prerequisite_state', hint = 'Create a unique index on NOT NULL columns.';
   end if;
   select string_agg(format('new.%I', u.name), ', ' order by u.position),
-    string_agg(format('%I', u.name), ', ' order by u.position),
-         string_agg(format('%I desc', u.name), ', ' order by u.position),
+         -- not a name alone, which would be that of a column of the result
+         string_agg(format('piece.%I desc', u.name), ', ' order by u.position),
          string_agg(rowrelay.safe_text(format('%I', u.name), a.atttypid), ', ' order by u.position)
-    into columns, ascending, downwards, texts
+    into columns, downwards, texts
     from unnest(names) with ordinality as u(name, position)
     join pg_attribute a on a.attrelid = backfill.part and a.attname = u.name and not a.attisdropped;
 
@@ -16309,7 +16315,9 @@ begin
             offset 0) as i
      where %6$s$sql$,
     columns,
-    case when past.is_shown then 'rowrelay_row' else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
+    -- not the row's name alone, which a column may have
+    case when past.is_shown then 'rowrelay_row.*::pg_catalog.record'
+         else format('pg_catalog.json_populate_record(%s, f.image)', base) end,
     source, texts, capture.relation::oid, condition,
     case when past.is_shown
          then format('cross join lateral pg_catalog.json_to_record(f.image) as rowrelay_row(%s)', base) end);
