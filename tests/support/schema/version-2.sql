@@ -9729,6 +9729,8 @@ declare
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   -- statements of more rows are guarded, which costs them little
   few          constant integer := 1000;
+  -- as an image does that is not of the row as a whole
+  names_all    boolean;
   pins         record;
   known        text;
   told         text := 'rowrelay.told_' || capture.id;
@@ -9746,6 +9748,7 @@ begin
       rowrelay.statement_fallback(capture.id),
              'end');
   end if;
+  names_all := (rowrelay.image_expression(capture)).image <> 'pg_catalog.row_to_json(new.*)'; -- it takes a while
   select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns);
   select format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
@@ -9756,8 +9759,7 @@ begin
     into known
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns) or rowrelay.may_be_large(a.atttypid)
-                              -- an image that is not of the row as a whole names all its columns
-                              or (rowrelay.image_expression(capture)).image <> 'pg_catalog.row_to_json(new.*)')
+                              or names_all)
            as n(is_named)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
 
