@@ -111,7 +111,9 @@ const struct command COMMAND_retry = {
     .most = ANY_NUMBER,
     .options = RETRY_OPTIONS,
     .notes = "They are delivered in their original order, with the changes that wait behind them. Changes that wait\n"
-             "because the target cannot take their table are tried at once.\n",
+             "because the target cannot take their table are tried at once.\n"
+             "What may have been delivered, as \"rowrelay errors\" says after a failover or a restore, would come\n"
+             "twice: look at the target first.\n",
     .examples = "rowrelay retry 1234\n"
                 "rowrelay retry --all --table shop.orders --target dw\n",
     .run = retry,

@@ -203,6 +203,11 @@ alter table rowrelay.backfill add column held_to bigint;
 comment on column rowrelay.backfill.held_to is
   'the last change id when the table''s changes began to go to the waiting room: a copy has all that is before';
 
+alter table rowrelay.backfill add column perhaps_sent_to bigint;
+comment on column rowrelay.backfill.perhaps_sent_to is
+  'changes in the waiting room up to this id may have been delivered, unless the copy includes them: the source failed '
+  'over since, see rowrelay.park_perhaps_sent(); null: none may';
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
@@ -317,6 +322,9 @@ comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behi
 alter table rowrelay.refusal add column kind text;
 comment on column rowrelay.refusal.kind is 'the message without its values, if it has any: of those that differ in '
   'nothing else; see replicator/common/error_kind.h';
+alter table rowrelay.refusal add column perhaps_sent text;
+comment on column rowrelay.refusal.perhaps_sent is
+  'what happened to the source, so that the change may have been delivered, and must not come twice; null: nothing';
 -- Millions may wait, while processes search for the others all the time.
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';

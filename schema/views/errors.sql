@@ -11,7 +11,13 @@ select t.name as target,
        f.attempts,
        case when f.state = 'waiting' then w.sqlstate else f.sqlstate end as sqlstate,
        case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end as message,
-       case when f.state = 'waiting' then w.hint else f.detail end as detail,
+       case when f.state = 'waiting' then w.hint
+            when f.perhaps_sent is null or f.message like 'the source %, so this change may have been delivered before'
+            then f.detail
+            else concat_ws('; ', nullif(f.detail, ''),
+                           format('the source %s since it was refused: if it was retried in between, it may have been '
+                                  'delivered, and would come twice. Look there before you retry it', f.perhaps_sent))
+       end as detail,
        f.refused_at,
        h.old_row,
        h.new_row,

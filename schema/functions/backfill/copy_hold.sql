@@ -70,6 +70,10 @@ begin
   if next is null and not busy then
     with freed as (
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
+    ), doubtful as ( -- unless it is copied now, it is to be refused again
+      update rowrelay.backfill k set perhaps_sent_to = greatest(k.perhaps_sent_to, d.last_id)
+        from (select max(f.change_id) as last_id from freed f where f.perhaps_sent is not null) as d
+       where k.id = b.id and d.last_id is not null
     )
     insert into rowrelay.queue (change_id, lane, day, bytes)
     select f.change_id, rowrelay.lane_of_return(f) + room, f.day, f.bytes from freed f;

@@ -29,6 +29,9 @@ begin
   if b.state <> 'joining' then
     return;
   end if;
+  if b.perhaps_sent_to is not null then
+    perform rowrelay.park_perhaps_sent('failed over, or was restored', b.id);
+  end if;
   room := coalesce(room, rowrelay.waiting_room(b.capture, b.target));
   captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);

@@ -54,7 +54,7 @@ begin
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k
      set state = 'copying', held_to = last_id, waits_for = null, started_at = clock_timestamp(), note = null,
-         retry_at = null
+         retry_at = null, perhaps_sent_to = null
    where k.id = backfill_id;
 exception when lock_not_available then
   switched := false;

@@ -316,6 +316,33 @@ Test(failover, what_the_standby_does_not_know_to_be_delivered_comes_neither_twic
   fixture_end(&f);
 }
 
+/* They were retried where the standby sees nothing of it. */
+Test(failover, refused_changes_that_may_have_been_delivered_since_say_so) {
+  struct fixture f;
+  begin(&f, "failover_retried");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "alter table ledger add constraint few check (n < 1000)");
+  sql(f.at_source, "insert into ledger values ('refused', 1000), ('behind it', 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(state, ' ' order by change_id) from rowrelay.errors"),
+                   "error blocked");
+  cut_off_standby(&f);
+  sql(f.at_target, "alter table ledger drop constraint few");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert(ask_number(f.at_target, "select count(*) from ledger where what in ('refused', 'behind it')") == 2);
+  fail_over();
+  connect_again(&f);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source,
+                       "select count(*) from rowrelay.errors where detail ~ 'the source failed over.* since "
+                       "it was refused: if it was retried in between, it may have been delivered'"),
+                   "2");
+  cr_expect(strstr(rowrelay_ok(&f, "errors", NULL), "it may have been delivered") != NULL);
+  cr_expect(ask_number(f.at_target, "select count(*) from ledger where what in ('refused', 'behind it')") == 2);
+  fixture_end(&f);
+}
+
 /* A consumer that keeps what it reads behind `cursor` in table seen at the target. */
 static void consume(struct fixture *f, char *cursor, size_t size) {
   const char *given = cursor;
