@@ -305,7 +305,7 @@ static bool step_waiting(struct copy *copy, struct error *error) {
     return false;
   char not_empty[512];
   text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
-  if (problem != NULL || !empty)
+  if (problem != NULL || (!empty && !copy->route->keyless))
     return abandon(copy, problem != NULL ? problem : not_empty, error);
 
   PGresult *reply = NULL;
@@ -319,17 +319,15 @@ static bool step_waiting(struct copy *copy, struct error *error) {
   return !switched || hold(copy, &held, error);
 }
 
-/* Whether the table has been copied to the target, now or once, and with the snapshot that the source has noted: then
- * the source is told. */
-static bool resume(struct copy *copy, bool *was_copied, bool *copied, struct error *error) {
+/* Whether the table has been copied to the target with the snapshot that the source has noted: then it is told. */
+static bool resume(struct copy *copy, bool *copied, struct error *error) {
   const char *noted = state_text(copy, COPY_SNAPSHOT);
   PGresult *mark = NULL;
   if (!pgconn_run(copy->target, &QUERY_copy_mark,
                   VALUES(copy->settings->source_id, state_text(copy, COPY_TARGET), state_text(copy, COPY_CAPTURE)),
                   &mark, error))
     return false;
-  *was_copied = PQntuples(mark) > 0;
-  *copied = *was_copied && noted != NULL && strcmp(PQgetvalue(mark, 0, 0), noted) == 0;
+  *copied = PQntuples(mark) > 0 && noted != NULL && strcmp(PQgetvalue(mark, 0, 0), noted) == 0;
   bool ok =
       !*copied || ask(copy, &QUERY_copy_accept, VALUES(id_of(copy).text, noted, PQgetvalue(mark, 0, 1)), NULL, error);
   PQclear(mark);
@@ -337,24 +335,41 @@ static bool resume(struct copy *copy, bool *was_copied, bool *copied, struct err
 }
 
 /*
- * A standby took over that does not know of the copy. Without a key, changes that the copied rows include cannot be
- * told from others: they stay in the waiting room, or they would come twice.
+ * Rows without a key are only copied into an empty table, and changes that the target's rows include cannot be told
+ * from others; it may have rows of a copy of which a standby that took over does not know. So while a person has to
+ * empty it, the changes stay in the waiting room: else a busy table would never be empty, or they would come twice.
  */
 static bool wait_until_emptied(struct copy *copy, struct error *error) {
   char note[512];
-  text_print(note, sizeof note,
-             "table %s in the target has rows of a copy of which the source does not know (any more): empty it there, "
-             "and all is copied again",
-             copy->route->into_table);
+  text_print(
+      note, sizeof note,
+      "table %s in the target is not empty, and the table has no key: its changes wait until you empty it there; "
+      "then all is copied",
+      copy->route->into_table);
   wait_for(copy, AGAIN_PAUSE, note);
   return ask(copy, &QUERY_copy_wait, VALUES(id_of(copy).text, note), NULL, error);
+}
+
+/* Whether there is nothing to do but to wait for that, as is seen without keeping anybody else from the target. */
+static bool look_before(struct copy *copy, bool *settled, struct error *error) {
+  bool empty = true;
+  *settled = false;
+  if (copy->route->keyless && !check_if_empty(copy, &empty, error))
+    return false;
+  if (empty)
+    return true;
+  if (!resume(copy, settled, error))
+    return false;
+  if (*settled)
+    return true;
+  *settled = true;
+  return wait_until_emptied(copy, error);
 }
 
 static bool step_copying(struct copy *copy, struct error *error) {
   const char *problem = NULL;
   const char *give_up = state_text(copy, COPY_GIVE_UP);
   bool held = false;
-  bool was_copied = false;
   bool copied = false;
   bool empty = false;
   if (give_up != NULL && state_text(copy, COPY_SNAPSHOT) == NULL)
@@ -367,14 +382,16 @@ static bool step_copying(struct copy *copy, struct error *error) {
   }
   if (!prepare_target(copy, &problem, error))
     return false;
-  if (problem == NULL &&
-      !(raise_fences(copy, error) && lock_target(copy, error) && resume(copy, &was_copied, &copied, error)))
+  if (problem == NULL && give_up == NULL && !look_before(copy, &copied, error))
+    return false;
+  if (problem == NULL && !copied &&
+      !(raise_fences(copy, error) && lock_target(copy, error) && resume(copy, &copied, error)))
     return false;
   if (copied)
     return true;
   if (problem == NULL && give_up == NULL && !check_if_empty(copy, &empty, error))
     return false;
-  if (give_up == NULL && problem == NULL && !empty && was_copied && copy->route->keyless)
+  if (give_up == NULL && problem == NULL && !empty && copy->route->keyless)
     return wait_until_emptied(copy, error);
   char not_empty[512];
   text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);

@@ -24,9 +24,10 @@
  * note at the source later (the process was killed, a connection was lost) asks the target for the mark: if it is
  * there, the copy is; if not, and the table is empty, all begins again at 2. A process left behind that still copies
  * holds the lock on the target's table; and one that gets that lock afterwards finds the table no longer empty. Rows
- * without a mark come from elsewhere: then nothing is copied. If the mark has another snapshot, a standby of the source
- * took over that does not know of the copy; without a key the changes wait until somebody has emptied the table,
- * because those that came with it would come again.
+ * without a mark come from elsewhere: then nothing is copied as a whole. Of a table without a key nothing can be copied
+ * otherwise, and a table that changes all the time is never empty while its changes are delivered: so they stay in the
+ * waiting room until somebody has emptied it. If the mark has another snapshot, a standby of the source took over that
+ * does not know of the copy: without a key the same is done, because changes that came with it would come again.
  * 5. The join (rowrelay.copy_join): of each change in the waiting room the log has the transaction. What the snapshot
  *    sees is dropped, what it does not see goes into its lane, in order of ids, and processes look for it from there
  *    (rowrelay.rewind). Nothing younger of its key can be in flight, because all of that is in the waiting room. What

@@ -405,9 +405,11 @@ static bool tell(const struct verify *verify, struct error *error) {
       struct shell_word table_word;
       struct shell_word word;
       return error_hint(
-          error, "rows without a key cannot be queued again: %s %s there, then run: rowrelay backfill %s --to %s",
-          report->keyless_is_shared ? "delete the rows of" : "empty", report->keyless_table,
-          shell_quote(&table_word, report->keyless_table), shell_quote(&word, name));
+          error,
+          "rows without a key cannot be queued again: run: rowrelay backfill %s --to %s; it waits until you have %s %s "
+          "there",
+          shell_quote(&table_word, report->keyless_table), shell_quote(&word, name),
+          report->keyless_is_shared ? "deleted the rows of" : "emptied", report->keyless_table);
     }
     if (verify->options->repair)
       return error_hint(error, "none could be queued again: rows without a unique key cannot be identified, and a "

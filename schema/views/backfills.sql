@@ -19,8 +19,8 @@ select c.relation,
        b.finished_at,
        coalesce(case when b.finished_at is null then rowrelay.backfill_stranger(b.id) end,
                 b.note || case when b.state = 'cancelled' and cardinality(c.key_columns) = 0
-                                    and b.note not like '% is not empty;%'
-                               then '; and the table has no key: empty it there, then start it again'
+                               then '; and the table has no key: start it again, then empty it there, for which it '
+                                    || 'waits'
                                else '' end) as note,
        -- nothing else tells of rows that were there before and are missing
        case when b.state = 'cancelled' and c.released_at is null

@@ -13,8 +13,7 @@ begin
     begin
       perform rowrelay.check_pieces(capture);
     exception when object_not_in_prerequisite_state then
-      b.give_up := format('%s; and %s%s', why, sqlerrm,
-                          case when why like '% is not empty' then ': empty it there, then start it again' end);
+      b.give_up := format('%s; and %s', why, sqlerrm);
     end;
   end if;
   update rowrelay.backfill k

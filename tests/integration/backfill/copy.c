@@ -444,10 +444,12 @@ Test(copy, what_the_target_has_already_or_refuses_is_copied_piece_by_piece_or_no
                    "create table note (what text, n int); insert into note values ('of others', 1)");
   write_some(&f, "before");
 
-  const char *errors;
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "note", "--to", "w", NULL) == 1);
-  cr_expect(strstr(errors, "table public.note in the target is not empty") != NULL, "%s", errors);
-  cr_expect(strstr(errors, "has no key") != NULL, "%s", errors);
+  pid_t backfill = fixture_start(&f, "backfill", "note", "--to", "w", NULL);
+  wait_until(f.at_source, "copying", PATIENCE,
+             "select state from rowrelay.backfill where note like "
+             "'%%table public.note in the target is not empty%%'");
+  rowrelay_ok(&f, "backfill", "note", "--to", "w", "--cancel", NULL);
+  cr_expect(wait_process(backfill, PATIENCE) == 1);
   const char *output = rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
   cr_expect(strstr(output, "not as a whole: table public.item in the target is not empty") != NULL, "%s", output);
   cr_expect(strstr(output, "queued for w") != NULL, "%s", output);
@@ -494,20 +496,47 @@ Test(copy, rows_without_a_key_that_were_not_copied_are_told_of_with_what_helps) 
   mirrored_deliver(&f);
   said = rowrelay_ok(&f, "status", NULL);
   cr_expect(strstr(said, "item may lack rows from before, because its backfill ended (cancelled by ") != NULL &&
-                strstr(said, "the table has no key: empty it there, then start it again) -- run: rowrelay backfill "
-                             "public.item --to w") != NULL,
+                strstr(said, "the table has no key: start it again, then empty it there, for which it waits) -- "
+                             "run: rowrelay backfill public.item --to w") != NULL,
             "%s", said);
   cr_expect(rowrelay(&f, &said, NULL, "doctor", NULL) <= 1);
   cr_expect(strstr(said, "warn  backfill: public.item — rows from before may be missing at w") != NULL, "%s", said);
-  const char *helps = "empty public.item there, then run: rowrelay backfill public.item --to w\n";
+  const char *helps = "run: rowrelay backfill public.item --to w; it waits until you have emptied public.item there\n";
   cr_expect(rowrelay(&f, NULL, &said, "verify", "w", NULL) == 3 && strstr(said, helps) != NULL, "%s", said);
-  cr_expect(rowrelay(&f, &said, NULL, "backfill", "item", "--to", "w", NULL) == 1);
-  cr_expect(strstr(said, "is not empty; and table public.item has no key: empty it there, then start it again") != NULL,
-            "%s", said);
+  backfill = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  wait_until(f.at_source, "t", PATIENCE,
+             "select note like '%%is not empty, and the table has no key: its changes wait "
+             "until you empty it there; then all is copied' from rowrelay.backfills");
   sql(f.at_target, "truncate item");
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  cr_expect(wait_process(backfill, PATIENCE) == 0);
   mirrored_same(&f, "item");
   cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  fixture_end(&f);
+}
+
+/* A table that is written all the time is never empty in the target while its changes are delivered. */
+Test(copy, a_busy_table_without_a_key_is_copied_when_its_mirror_is_emptied_once) {
+  struct fixture f;
+  mirrored_begin(&f, "copy_busy", "create table item (a int); insert into item select generate_series(1, 100)");
+  mirrored_capture(&f, "item");
+  sql(f.at_target, "create table item (a int)");
+  PGconn *writer = connect_to(f.source, NULL);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  cr_assert(PQsendQuery(writer, "do $$ begin for i in 1001..1300 loop insert into item values (i); commit; "
+                                "perform pg_sleep(0.02); end loop; end $$") == 1);
+  wait_until(f.at_target, "t", PATIENCE, "select count(*) > 10 from item");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  wait_until(f.at_source, "t", PATIENCE,
+             "select state = 'copying' and note like '%%its changes wait until you empty it "
+             "there%%' from rowrelay.backfills");
+  cr_expect_not_null(strstr(rowrelay_ok(&f, "status", NULL), "its changes wait until you empty it there"));
+  sql(f.at_target, "truncate item");
+  wait_until(f.at_source, "done", PATIENCE, "select state from rowrelay.backfill");
+  PQclear(PQgetResult(writer));
+  PQfinish(writer);
+  wait_until_empty(&f, PATIENCE);
+  mirrored_same(&f, "item");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
 }
 

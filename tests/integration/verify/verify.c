@@ -83,7 +83,8 @@ Test(verify, tables_without_a_key_are_compared_by_how_many_rows_there_are_of_eac
   VERIFIED_FINDS(&f, "missing (w3,2) (2 times)\n", "extra (w4,1)\n", "extra (,) (2 times)\n", "missing (\"\",)\n",
                  "3 missing, 3 extra");
   cr_assert(verified(&f, "--repair") == 3);
-  cr_assert(strstr(verified_complained, "empty public.pile there, then run: rowrelay backfill public.pile --to w\n") !=
+  cr_assert(strstr(verified_complained,
+                   "run: rowrelay backfill public.pile --to w; it waits until you have emptied public.pile there\n") !=
                 NULL,
             "%s", verified_complained);
   fixture_end(&f);
