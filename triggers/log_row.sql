@@ -5,13 +5,16 @@
 --
 --             PL/pgSQL prepares each expression, and each function in it, once in a transaction, and those of an
 --             INSERT for every row; so there are few of both, and what is known when the caller is made is an argument.
--- Parameters: capture; operation: TG_OP; key; lane of the first target, null: there is none; hash that chooses
---             the lane, null: a barrier; number of the first lane and how many lanes each other target has, null:
---             there are none; images; whether the image before is kept; the time zone to restore, null or empty: none
--- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
-create or replace function rowrelay.log_row(capture integer, operation text, key text, lane integer, hash integer,
-                                            more_lanes integer[], old_row json, new_row json, keeps_before boolean,
-                                            former_timezone text) returns boolean
+-- Parameters: the time zone to restore (rowrelay.pin_timezone), empty: none, null: it was not changed as the images
+--             need it; this is the first, because arguments are evaluated in their order; capture; operation: TG_OP;
+--             key; lane of the first target, null: there is none; hash that chooses the lane, null: a barrier; number
+--             of the first lane and how many lanes each other target has, null: there are none; images; whether the
+--             image before is kept
+-- Result:     false: nothing was done but that, because there are no images, or ones so large that PostgreSQL may
+--             refuse them
+create or replace function rowrelay.log_row(former_timezone text, capture integer, operation text, key text,
+                                            lane integer, hash integer, more_lanes integer[], old_row json,
+                                            new_row json, keeps_before boolean) returns boolean
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
@@ -21,7 +24,10 @@ declare
   caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
-  if former_timezone operator(pg_catalog.<>) '' then
+  if (former_timezone operator(pg_catalog.<>) '') is not false then
+    if former_timezone is null then
+      return false;
+    end if;
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),

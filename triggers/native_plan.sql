@@ -34,7 +34,9 @@ begin
                  where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                    -- PostgreSQL 18 has columns that are made when they are read
                    and (t.oid <> all (types || arrays || 'json'::regtype::oid) and t.typtype <> 'e'
-                        or a.attgenerated = 'v'))
+                        or a.attgenerated = 'v'
+                        or coalesce(nullif(t.typelem, 0), t.oid) = 'interval'::regtype
+                           and rowrelay.may_be_long('interval'::regtype)))
   then
     return null;
   end if;

@@ -43,8 +43,6 @@ declare
   old_is_awkward text;
   logged       text;
   branches     text;
-  timezone     text; -- null: it does not matter
-  is_pinned    text; -- null: the same
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
@@ -83,7 +81,7 @@ begin
            case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
                 then 'not (' || rowrelay.foreign_table(capture) || ')'
                 -- the function beside it asks whether it is one of another table
-                else format('tg_relid operator(pg_catalog.=) %s::pg_catalog.oid', relation::oid) end),
+                else format('tg_relid operator(pg_catalog.=) %L', relation::oid) end),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
@@ -99,38 +97,30 @@ begin
    where (i.keep is null or w.name = any (i.keep)) and w.name <> all (i.leave_out);
   new_is_awkward := '(' || new_is_awkward || ') is not true';
   old_is_awkward := case when keeps_before then '(' || old_is_awkward || ') is not true' end;
-  is_ordinary := concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
-                           '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                           new_has_key, '(tg_op operator(pg_catalog.=) ''INSERT'' or ' || old_has_key || ')',
-                           new_is_small, new_is_awkward);
+  is_ordinary := concat_ws(E'\n        and ', new_has_key, '(new.xmax operator(pg_catalog.=) 0 or is_last)',
+                           format('(tg_op operator(pg_catalog.=) ''INSERT'' or (%s) is false)',
+                                  rowrelay.rekeyed_expression(capture)), new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  if has_timezone then
-    timezone := '    former_timezone := rowrelay.pin_timezone();';
-    is_pinned := 'former_timezone is not null';
-  end if;
-
-  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %s)', capture.id, keeps_before,
-                   case when has_timezone then 'former_timezone' else 'null' end);
+  logged := format('rowrelay.log_row(%s, %s, tg_op, %%s, %%s, %%s, %%s, %L)',
+                   case when not has_timezone then '''''' when is_plain then 'rowrelay.pin_timezone()'
+                        else 'former_timezone' end, capture.id, keeps_before);
   -- the result of the function does not matter, and a variable needs no plan
   if is_plain then
-    -- a branch for deletes, because an expression is prepared as a whole, in every transaction
+    -- a branch for deletes, because an expression is prepared as a whole, in every transaction; a deleted row has no
+    -- new key
     branches := concat_ws(E'\n',
-           '    if tg_op operator(pg_catalog.<>) ''DELETE'' then',
-    format(E'      if (case when %s then\n        %s end) then',
-           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
-                     is_ordinary),
+    format(E'    if (case when %s then\n      %s end) then',
+           concat_ws(E'\n        and ', is_ordinary, case when keeps_before then old_is_small end, old_is_awkward),
            format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
                   rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
                                                                                 'new'), false),
                   case when keeps_before then
                     format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
                        else 'null' end, new_image)),
-           '        return old;',
-           '      end if;',
-    format(E'    elsif (case when %s then\n        %s end) then',
-           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
-                     is_deleted),
+           '      return old;',
+    format(E'    elsif (case when tg_op operator(pg_catalog.=) ''DELETE'' and %s then\n      %s end) then',
+           concat_ws(E'\n        and ', is_deleted, case when keeps_before then old_is_small end, old_is_awkward),
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
                   rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
                                                                                 'old'), false),
@@ -165,7 +155,7 @@ begin
            'declare',
            -- each type that is named costs a session two kilobytes
            '  is_last found%type;',
-    case when has_timezone then
+    case when not is_plain and has_timezone then
            '  former_timezone tg_op%type;' end,
     case when not is_plain then
            '  new_row rowrelay.change.new_row%type;' end,
@@ -174,11 +164,11 @@ begin
            'begin',
     format('  while %s', known),
            '  loop',
-    case when is_plain then timezone else concat_ws(E'\n',
+    case when not is_plain then concat_ws(E'\n',
            '    begin',
-           timezone,
     case when has_timezone then
-    format('      exit when (%s) is not true;', is_pinned) end,
+           E'    former_timezone := rowrelay.pin_timezone();\n'
+           '      exit when former_timezone is null;' end,
     case when keeps_before then
     format(E'    old_row := case when %s then\n        %s end;',
            concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
@@ -188,24 +178,24 @@ begin
                      case when keeps_before then '(tg_op operator(pg_catalog.=) ''INSERT'' or old_row is not null)' end,
                      is_ordinary), new_image),
            '    exception when others then', -- which also restores the time zone
+           '      is_last := false;',
            '      exit;',
            '    end;') end,
            branches,
-    format('    exit when %s;', case when has_timezone
+    format('    exit when %s;', case when has_timezone and not is_plain
                                     then 'rowrelay.restore_timezone(former_timezone, is_last is not null)'
                                      else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
     format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
-           '        if tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('          is_last := not exists (select from %s as t where %s and %s);', name,
+           -- one expression, because a session keeps a plan for each; a text of 256 bytes takes 512 there
+    format(E'        is_last := case when tg_op operator(pg_catalog.=) ''DELETE''\n'
+           '          then not exists (select from %s t where %s and %s)', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-           '        else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '          is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
-    format('          is_last := exists (select from only %s as t'
-           ' where t.ctid operator(pg_catalog.=) new.ctid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
-           '        end if;',
+           '          else not rowrelay.is_superseded(tg_relid, new.ctid, new) end;' else
+    format('          else exists (select from only %s t where t.ctid operator(pg_catalog.=) new.ctid) end;', name)
+         end,
            '      end if;',
            '    exception when others then', -- then nothing is known
            '    end;',
@@ -217,7 +207,7 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
     case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('    if %s then', rowrelay.key_is_unaltered(capture)),
+           '    if is_last is not null then', -- so the table was as it is known
     format('      return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
            rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),

@@ -6,5 +6,5 @@
 -- Result:     a condition that is always true; it costs nothing
 create or replace function rowrelay.same_row_type(row_read text, row_given text) returns text
 language sql immutable as $$
-  select format('case when true then true else coalesce(%s, %s) is null end', row_read, row_given)
+  select format('(true or coalesce(%s, %s) is null)', row_read, row_given)
 $$;

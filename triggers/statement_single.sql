@@ -39,7 +39,7 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('select rowrelay.log_row(%s, %%L, %%s, %%s, %%s, %%s, %L, null) into is_single', capture.id,
+  logged := format('select rowrelay.log_row('''', %s, %%L, %%s, %%s, %%s, %%s, %L) into is_single', capture.id,
                    keeps_before);
   return (
     with told as (

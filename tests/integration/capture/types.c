@@ -228,24 +228,42 @@ Test(types, json_with_half_of_a_surrogate_pair_arrives_whatever_is_left_out) {
 }
 
 /* As a row of more than a gigabyte, whose image PostgreSQL cannot make; making one of those takes too long here. */
-/* A number of a few bytes may have 131,072 digits, so the size of an array or jsonb says nothing of its text. */
+/* A number of a few bytes may have 131,072 digits, so the size of an array, jsonb or jsonpath says nothing of its text.
+ */
 Test(types, what_is_small_on_the_disk_and_huge_as_text_breaks_no_writer, .timeout = 120) {
   struct fixture f;
   mirrored_begin(&f, "types_huge",
                  "create table list (id int primary key, v numeric[]); create table doc (id int primary key, v jsonb);"
-                 "create table spans (id int primary key, v numeric); create table plain (id int primary key, v text)");
-  sql(f.at_source, "select rowrelay.capture_table(t) from unnest('{list,doc,spans,plain}'::regclass[]) t");
+                 "create table spans (id int primary key, v numeric); create table plain (id int primary key, v text);"
+                 "create table path (id int primary key, v jsonpath)");
+  sql(f.at_source, "select rowrelay.capture_table(t) from unnest('{list,doc,spans,plain,path}'::regclass[]) t");
   sql(f.at_source, "insert into spans values (1, 1e131071); insert into plain values (1, repeat('x', 20000000))");
   sql(f.at_source, "insert into list values (1, array_fill(1e131071::numeric, array[9000]))");
+  sql(f.at_source, "insert into path select 1, ('$[' || string_agg('1e131071', ',') || ']')::jsonpath "
+                   "from generate_series(1, 9000)");
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(format('%%s %%s', relation, problem is null), ' ' order by change_id) "
                        "from rowrelay.history"),
-                   "spans t plain t list f");
+                   "spans t plain t list f path f");
   /* and costs nothing where it is left out */
   sql(f.at_source, "set rowrelay.skip = on; set statement_timeout = '5s'");
   for (int id = 2; id < 40; id++)
     sql(f.at_source, "insert into list values (%d, array_fill(1e131071::numeric, array[9000]))", id);
-  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history") == 3);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history") == 4);
+  fixture_end(&f);
+}
+
+/* Before version 15 PostgreSQL stores what it cannot write. */
+Test(types, an_interval_that_has_no_text_breaks_no_writer) {
+  struct fixture f;
+  mirrored_begin(&f, "types_interval", "create table item (id int primary key, v interval)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, interval '2147483647 hours' + interval '1 hour'), (2, '1 hour')");
+  sql(f.at_source, "update item set v = v where id = 1");
+  bool has_text = ask_number(f.at_source, "select current_setting('server_version_num')::int") >= 150000;
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(op, key, problem is null), ' ' order by change_id) "
+                                    "from rowrelay.history"),
+                   has_text ? "insert1t insert2t update1t" : "insert1f insert2t update1f");
   fixture_end(&f);
 }
 

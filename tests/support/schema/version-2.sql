@@ -6971,13 +6971,16 @@ $$;
 --
 --             PL/pgSQL prepares each expression, and each function in it, once in a transaction, and those of an
 --             INSERT for every row; so there are few of both, and what is known when the caller is made is an argument.
--- Parameters: capture; operation: TG_OP; key; lane of the first target, null: there is none; hash that chooses
---             the lane, null: a barrier; number of the first lane and how many lanes each other target has, null:
---             there are none; images; whether the image before is kept; the time zone to restore, null or empty: none
--- Result:     false: nothing was done but that, because the images are so large that PostgreSQL may refuse them
-create or replace function rowrelay.log_row(capture integer, operation text, key text, lane integer, hash integer,
-                                            more_lanes integer[], old_row json, new_row json, keeps_before boolean,
-                                            former_timezone text) returns boolean
+-- Parameters: the time zone to restore (rowrelay.pin_timezone), empty: none, null: it was not changed as the images
+--             need it; this is the first, because arguments are evaluated in their order; capture; operation: TG_OP;
+--             key; lane of the first target, null: there is none; hash that chooses the lane, null: a barrier; number
+--             of the first lane and how many lanes each other target has, null: there are none; images; whether the
+--             image before is kept
+-- Result:     false: nothing was done but that, because there are no images, or ones so large that PostgreSQL may
+--             refuse them
+create or replace function rowrelay.log_row(former_timezone text, capture integer, operation text, key text,
+                                            lane integer, hash integer, more_lanes integer[], old_row json,
+                                            new_row json, keeps_before boolean) returns boolean
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
@@ -6987,7 +6990,10 @@ declare
   caveat  pg_catalog.json;
   bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
 begin
-  if former_timezone operator(pg_catalog.<>) '' then
+  if (former_timezone operator(pg_catalog.<>) '') is not false then
+    if former_timezone is null then
+      return false;
+    end if;
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
@@ -7260,7 +7266,7 @@ $$;
 -- Result:     a condition that is always true; it costs nothing
 create or replace function rowrelay.same_row_type(row_read text, row_given text) returns text
 language sql immutable as $$
-  select format('case when true then true else coalesce(%s, %s) is null end', row_read, row_given)
+  select format('(true or coalesce(%s, %s) is null)', row_read, row_given)
 $$;
 -- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
 --             the same statement, has changed or deleted the row since, and that was captured already. This change is
@@ -8868,12 +8874,14 @@ language sql stable as $$
   select t.typlen = -1 and t.oid not in ('numeric'::regtype, 'inet'::regtype, 'cidr'::regtype)
     from pg_type t where t.oid = rowrelay.base_type(of_type)
 $$;
--- Purpose:    whether the size of a value does not bound that of its text: numbers in jsonb, an array or a multirange
---             may have 131,072 digits, and nulls take a bit
+-- Purpose:    whether the size of a value does not bound that of its text: numbers in jsonb, jsonpath, an array or a
+--             multirange may have 131,072 digits, and nulls take a bit. Or it may have no text at all: before version
+--             15 PostgreSQL stores intervals that it cannot write.
 -- Parameters: the type of a column
 create or replace function rowrelay.may_be_long(of_type oid) returns boolean
 language sql stable as $$
-  select t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid = 'jsonb'::regtype
+  select t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid in ('jsonb'::regtype, 'jsonpath'::regtype)
+         or t.oid = 'interval'::regtype and current_setting('server_version_num')::integer < 150000
     from pg_type t where t.oid = rowrelay.base_type(of_type)
 $$;
 -- Purpose:    returns SQL for whether a row is so small that no image of it can be too large for PostgreSQL: stored
@@ -9024,8 +9032,6 @@ declare
   old_is_awkward text;
   logged       text;
   branches     text;
-  timezone     text; -- null: it does not matter
-  is_pinned    text; -- null: the same
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
     return null;
@@ -9064,7 +9070,7 @@ begin
            case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
                 then 'not (' || rowrelay.foreign_table(capture) || ')'
                 -- the function beside it asks whether it is one of another table
-                else format('tg_relid operator(pg_catalog.=) %s::pg_catalog.oid', relation::oid) end),
+                else format('tg_relid operator(pg_catalog.=) %L', relation::oid) end),
          exists (select from pinned p where p.name = 'timezone')
     into known, has_timezone
     from pg_attribute a
@@ -9080,38 +9086,30 @@ begin
    where (i.keep is null or w.name = any (i.keep)) and w.name <> all (i.leave_out);
   new_is_awkward := '(' || new_is_awkward || ') is not true';
   old_is_awkward := case when keeps_before then '(' || old_is_awkward || ') is not true' end;
-  is_ordinary := concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
-                           '(new.xmax operator(pg_catalog.=) 0 or is_last)',
-                           new_has_key, '(tg_op operator(pg_catalog.=) ''INSERT'' or ' || old_has_key || ')',
-                           new_is_small, new_is_awkward);
+  is_ordinary := concat_ws(E'\n        and ', new_has_key, '(new.xmax operator(pg_catalog.=) 0 or is_last)',
+                           format('(tg_op operator(pg_catalog.=) ''INSERT'' or (%s) is false)',
+                                  rowrelay.rekeyed_expression(capture)), new_is_small, new_is_awkward);
   is_deleted := case when is_firm then
                   concat_ws(' and ', '(is_last or not rowrelay.may_be_back(tg_relid))', old_has_key) else 'false' end;
-  if has_timezone then
-    timezone := '    former_timezone := rowrelay.pin_timezone();';
-    is_pinned := 'former_timezone is not null';
-  end if;
-
-  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %s)', capture.id, keeps_before,
-                   case when has_timezone then 'former_timezone' else 'null' end);
+  logged := format('rowrelay.log_row(%s, %s, tg_op, %%s, %%s, %%s, %%s, %L)',
+                   case when not has_timezone then '''''' when is_plain then 'rowrelay.pin_timezone()'
+                        else 'former_timezone' end, capture.id, keeps_before);
   -- the result of the function does not matter, and a variable needs no plan
   if is_plain then
-    -- a branch for deletes, because an expression is prepared as a whole, in every transaction
+    -- a branch for deletes, because an expression is prepared as a whole, in every transaction; a deleted row has no
+    -- new key
     branches := concat_ws(E'\n',
-           '    if tg_op operator(pg_catalog.<>) ''DELETE'' then',
-    format(E'      if (case when %s then\n        %s end) then',
-           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
-                     is_ordinary),
+    format(E'    if (case when %s then\n      %s end) then',
+           concat_ws(E'\n        and ', is_ordinary, case when keeps_before then old_is_small end, old_is_awkward),
            format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
                   rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
                                                                                 'new'), false),
                   case when keeps_before then
                     format('case when tg_op operator(pg_catalog.<>) ''INSERT'' then %s end', old_image)
                        else 'null' end, new_image)),
-           '        return old;',
-           '      end if;',
-    format(E'    elsif (case when %s then\n        %s end) then',
-           concat_ws(E'\n        and ', is_pinned, case when keeps_before then old_is_small end, old_is_awkward,
-                     is_deleted),
+           '      return old;',
+    format(E'    elsif (case when tg_op operator(pg_catalog.=) ''DELETE'' and %s then\n      %s end) then',
+           concat_ws(E'\n        and ', is_deleted, case when keeps_before then old_is_small end, old_is_awkward),
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
                   rowrelay.lanes_of_routes(capture.id, rowrelay.hash_expression(capture.id, relation, lane_columns,
                                                                                 'old'), false),
@@ -9146,7 +9144,7 @@ begin
            'declare',
            -- each type that is named costs a session two kilobytes
            '  is_last found%type;',
-    case when has_timezone then
+    case when not is_plain and has_timezone then
            '  former_timezone tg_op%type;' end,
     case when not is_plain then
            '  new_row rowrelay.change.new_row%type;' end,
@@ -9155,11 +9153,11 @@ begin
            'begin',
     format('  while %s', known),
            '  loop',
-    case when is_plain then timezone else concat_ws(E'\n',
+    case when not is_plain then concat_ws(E'\n',
            '    begin',
-           timezone,
     case when has_timezone then
-    format('      exit when (%s) is not true;', is_pinned) end,
+           E'    former_timezone := rowrelay.pin_timezone();\n'
+           '      exit when former_timezone is null;' end,
     case when keeps_before then
     format(E'    old_row := case when %s then\n        %s end;',
            concat_ws(E'\n        and ', 'tg_op operator(pg_catalog.<>) ''INSERT''', old_is_awkward,
@@ -9169,24 +9167,24 @@ begin
                      case when keeps_before then '(tg_op operator(pg_catalog.=) ''INSERT'' or old_row is not null)' end,
                      is_ordinary), new_image),
            '    exception when others then', -- which also restores the time zone
+           '      is_last := false;',
            '      exit;',
            '    end;') end,
            branches,
-    format('    exit when %s;', case when has_timezone
+    format('    exit when %s;', case when has_timezone and not is_plain
                                     then 'rowrelay.restore_timezone(former_timezone, is_last is not null)'
                                      else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
     format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
-           '        if tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('          is_last := not exists (select from %s as t where %s and %s);', name,
+           -- one expression, because a session keeps a plan for each; a text of 256 bytes takes 512 there
+    format(E'        is_last := case when tg_op operator(pg_catalog.=) ''DELETE''\n'
+           '          then not exists (select from %s t where %s and %s)', name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-           '        else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '          is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
-    format('          is_last := exists (select from only %s as t'
-           ' where t.ctid operator(pg_catalog.=) new.ctid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
-           '        end if;',
+           '          else not rowrelay.is_superseded(tg_relid, new.ctid, new) end;' else
+    format('          else exists (select from only %s t where t.ctid operator(pg_catalog.=) new.ctid) end;', name)
+         end,
            '      end if;',
            '    exception when others then', -- then nothing is known
            '    end;',
@@ -9198,7 +9196,7 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
     case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('    if %s then', rowrelay.key_is_unaltered(capture)),
+           '    if is_last is not null then', -- so the table was as it is known
     format('      return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
            rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
@@ -9640,7 +9638,7 @@ begin
   select concat_ws(' and ', rowrelay.small_row(relation, 'new'),
                    '(' || string_agg(format(w.condition, format('new.%I', w.name)), ' or ') || ') is not true')
     into new_is_small from rowrelay.awkward_columns(relation) as w;
-  logged := format('select rowrelay.log_row(%s, %%L, %%s, %%s, %%s, %%s, %L, null) into is_single', capture.id,
+  logged := format('select rowrelay.log_row('''', %s, %%L, %%s, %%s, %%s, %%s, %L) into is_single', capture.id,
                    keeps_before);
   return (
     with told as (
@@ -10002,7 +10000,9 @@ begin
                  where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                    -- PostgreSQL 18 has columns that are made when they are read
                    and (t.oid <> all (types || arrays || 'json'::regtype::oid) and t.typtype <> 'e'
-                        or a.attgenerated = 'v'))
+                        or a.attgenerated = 'v'
+                        or coalesce(nullif(t.typelem, 0), t.oid) = 'interval'::regtype
+                           and rowrelay.may_be_long('interval'::regtype)))
   then
     return null;
   end if;
