@@ -11,6 +11,6 @@ begin
     return null;
   end if;
   return substring(pg_get_functiondef(to_regproc(format('rowrelay.capture_%s', capture_id)))
-                   from '(?n)^-- goes to (\{.*\})$');
+                   from E'(?n)^-- goes to (\\{.*\\})$');
 end
 $$;
