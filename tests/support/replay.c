@@ -128,12 +128,13 @@ static const char *const REPLAY =
      * What waits for a target of one key, or of one table without keys, waits in one lane, or has a barrier in between:
      * lanes are not ordered among each other. Says where that is not so. Without a key, lane columns may tell rows
      * apart that are equal in the log (also those that it had before it was captured with none), and so may they where
-     * several rows have one key. A table that is captured again
-     * may have another key, so that nothing tells which changes are of one row.
+     * several rows have one key; a row with null in its key, which every target refuses, is one of many. A table that
+     * is captured again may have another key, so that nothing tells which changes are of one row.
      */
     "create view replay.queued as select h.id, c.id as capture, c.relation, replay.key_of(c, h.key) as row, "
     "    h.key is null and (coalesce(c.lane_columns, '{}') <> '{}' or h.id < c.lanes_since) or c.relation in "
-    "(select relation from replay.shared) as is_free, rowrelay.lane_position(q.lane) as lane, "
+    "(select relation from replay.shared) or coalesce(h.caveat ->> 'problem', '') = 'its key is null' as is_free, "
+    "rowrelay.lane_position(q.lane) as lane, "
     "    count(*) filter (where rowrelay.lane_position(q.lane) = -1) over (order by h.id) as barriers"
     "  from rowrelay.queue q join rowrelay.target t on t.name = 'w' and t.dropped_at is null and "
     "q.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, 1023) "
