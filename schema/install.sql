@@ -173,6 +173,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql
 \ir functions/target/is_mirror.sql
+\ir functions/target/note_lost_source.sql
 \ir functions/target/verify_commands.sql
 \ir functions/history/logged_tables.sql
 \ir ../triggers/base_type.sql

@@ -66,7 +66,8 @@ insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration'),
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
                                                   'none does';
-comment on column rowrelay.target.reason is 'why it is halted; of a running one, that its server has lost what it had';
+comment on column rowrelay.target.reason is
+  'why it is halted; of a running one, that its server has lost what it had, or the source may have';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 

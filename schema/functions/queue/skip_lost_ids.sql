@@ -53,6 +53,7 @@ begin
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
+    perform rowrelay.note_lost_source();
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();

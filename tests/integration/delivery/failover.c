@@ -222,7 +222,14 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   /* A row that only the old primary had changed is found and repaired. */
   cr_expect(ask_number(f.at_target, "select count(*) from ledger where what = 'lost'") == 190 + 150);
   cr_expect(ask_number(f.at_source, "select count(*) from ledger where what = 'lost'") == 0);
+  static const char NOTE[] = "may have lost changes that the target has -- rowrelay verify m --repair; then: ";
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), NOTE) != NULL);
+  const char *said;
+  (void)rowrelay(&f, &said, NULL, "doctor", NULL);
+  cr_expect(strstr(said, NOTE) != NULL, "%s", said);
   cr_expect(rowrelay(&f, NULL, NULL, "verify", "m", "stock", "--repair", NULL) == 3);
+  rowrelay_ok(&f, "target", "resume", "m", NULL);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), NOTE) == NULL);
   wait_until_empty(&f, 20);
   same_rows(&f, "stock", "stock", "id");
   cr_expect(strstr(rowrelay_ok(&f, "log", "stock", "2", NULL), "kept 1") != NULL);

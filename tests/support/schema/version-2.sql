@@ -859,7 +859,8 @@ insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration'),
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
                                                   'none does';
-comment on column rowrelay.target.reason is 'why it is halted; of a running one, that its server has lost what it had';
+comment on column rowrelay.target.reason is
+  'why it is halted; of a running one, that its server has lost what it had, or the source may have';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 
@@ -3782,6 +3783,7 @@ begin
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
+    perform rowrelay.note_lost_source();
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();
@@ -5397,6 +5399,20 @@ create or replace function rowrelay.is_mirror(target rowrelay.target) returns bo
 language sql stable as $$
   select target.url ~ '^postgres(ql)?:' and coalesce(target.options ->> 'mode', 'mirror') = 'mirror'
          and not exists (select from rowrelay.document d where d.target = target.id)
+$$;
+-- Purpose:    notes that the targets may have what this source has lost, because a standby took over that may have
+--             lagged, for status and doctor. Nobody can know what it was, so it stays until a person has compared and
+--             resumes the target, as where a target's server has lost what it had.
+create or replace function rowrelay.note_lost_source() returns void
+language sql as $$
+  update rowrelay.target t
+     set reason = format('at %s the source failed over, and may have lost changes that the target has -- %s; then: '
+                         'rowrelay target resume %s', to_char(now(), 'YYYY-MM-DD HH24:MI:SS'),
+                         case when rowrelay.is_mirror(t)
+                              then format('rowrelay verify %s --repair', rowrelay.shell_word(t.name))
+                              else 'compare it with the tables' end, rowrelay.shell_word(t.name))
+   where t.state = 'running' and t.dropped_at is null
+     and not exists (select from rowrelay.document d where d.target = t.id);
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
 --             same command.
