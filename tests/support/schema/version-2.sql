@@ -8415,7 +8415,7 @@ begin
     at_delete := case when not is_firm then 'true'
                       when is_filtered then format(E'tg_op operator(pg_catalog.=) ''DELETE'' and %s'
                                                    '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and '
-                                                   '(%s or %s)',
+                                                   '((%s) is not false or %s)', -- null: the new key is
                                                    came_back, rekeyed, followed)
                       else came_back end;
   else
