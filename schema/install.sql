@@ -62,6 +62,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/server_started.sql
 \ir functions/history/server_run.sql
 \ir functions/target/this_server.sql
+\ir functions/queue/past_lost_ids.sql
 \ir functions/queue/continue_ids.sql
 \ir functions/queue/next_change_id.sql
 \ir functions/history/note_start.sql

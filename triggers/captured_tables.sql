@@ -8,7 +8,8 @@ begin
   -- Most tables stand alone. This runs for each of thousands, so it must not scan a catalog: it looks up relkind for
   -- each table, where a join would read all of pg_class.
   if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
-    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
+    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p')
+                  limit 1); -- see rowrelay.sees_rows()
   end if;
   return (
     with recursive member(relation, depth) as (

@@ -10,7 +10,7 @@ create or replace function rowrelay.lanes_are_known(relation regclass, numbers s
                                                     collations oid[], versions text[]) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   fields   text[];
   is_same  boolean;
 begin

@@ -8,7 +8,7 @@
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   is_same  boolean;
 begin
   begin

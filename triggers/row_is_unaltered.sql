@@ -10,7 +10,8 @@ begin
      and not exists (select from unnest(names, named_types) as n(name, type)
                       where (n.name, n.type) not in (
                               select c.name, c.type from rowrelay.current_columns(
-                                       (select r.reltype from pg_class r where r.oid = relation)) as c));
+                                       (select r.reltype from pg_class r where r.oid = relation
+                                         limit 1)) as c)); -- see rowrelay.sees_rows()
 exception when others then
   return false;
 end

@@ -10,5 +10,8 @@ language sql volatile as $$
     pg_catalog.split_part(pg_catalog.reverse(pg_catalog.pg_relation_filepath('rowrelay.migration')), '/', 2),
     'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid,
     pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8),
-    pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time()), pg_catalog.pg_last_wal_replay_lsn()), 0))
+    -- not as float8, whose text depends on the session
+    (pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())
+     operator(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8,
+    pg_catalog.pg_last_wal_replay_lsn()), 0))
 $$;

@@ -1,11 +1,8 @@
 -- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
 --             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
 --             these ids for old ones. So in each run of a server (rowrelay.server_run) the sequence continues, before
---             the first id is taken, at the number of microseconds since the beginning of 2026: no source has made that
---             many changes, so this is past every id assigned before, and two servers that continue from the same data
---             assign different ids. Every start counts, because restored files cannot be told from those of a stopped
---             server. If the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence
---             continues after a random gap, because another server may continue from the same data.
+--             the first id is taken, past every id assigned before (rowrelay.past_lost_ids). Every start counts,
+--             because restored files cannot be told from those of a stopped server.
 --
 --             Applications may write before any process connects, so each session sees to this before it takes its
 --             first id: see rowrelay.next_change_id(). None may wait for another one's transaction. So what is known is
@@ -17,9 +14,6 @@ create or replace function rowrelay.continue_ids() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   run  constant bigint := rowrelay.server_run();
-  near constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
-  step constant bigint := 1000000000; -- a day of 10,000 changes a second
-  clock bigint;
   last  bigint;
   goes_on_after bigint;
 begin
@@ -28,8 +22,7 @@ begin
       perform from rowrelay.mutex m where m.name = 'change_id' for update;
       if run is distinct from pg_sequence_last_value('rowrelay.server_run') then
         last := rowrelay.last_change_id();
-        clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
-        goes_on_after := case when last + near < clock then clock else last + step + (random() * step)::bigint end;
+        goes_on_after := rowrelay.past_lost_ids(last);
         perform setval('rowrelay.change_id', goes_on_after), setval('rowrelay.ids_from', goes_on_after),
                 setval('rowrelay.ids_skipped', s.last_value + goes_on_after - last), setval('rowrelay.server_run', run)
            from rowrelay.ids_skipped s;

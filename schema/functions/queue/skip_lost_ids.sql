@@ -10,8 +10,6 @@
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  near   constant bigint := 1000000;
-  clock  bigint;
   this   text[];
   last   text[];
   run    bigint;
@@ -58,10 +56,7 @@ begin
   perform rowrelay.renumber();
   perform rowrelay.note_start();
 
-  clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
-  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock
-                                              else t.last_value + ((1 + random()) * 1000000000)::bigint end)
-    from rowrelay.claim_token t;
+  perform setval('rowrelay.claim_token', rowrelay.past_lost_ids(t.last_value)) from rowrelay.claim_token t;
   update rowrelay.source s
      set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
          log_mark = rowrelay.log_mark();

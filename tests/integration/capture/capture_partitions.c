@@ -408,6 +408,32 @@ Test(capture_partitions, a_table_with_columns_called_new_and_old_is_truncated) {
   fixture_end(&f);
 }
 
+/* Its snapshot shows two versions of what the server knows of the table: the old one, and its own. */
+Test(capture_partitions, a_table_that_another_one_has_truncated_since_is_captured_after_a_truncate) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_versions",
+                 "create table t (id int primary key, v text); create table s (id int primary key, v text);"
+                 "create table r (id int primary key, v text[])");
+  mirrored_capture(&f, "t");
+  mirrored_capture(&f, "r");
+  rowrelay_ok(&f, "capture", "s", "--to", "w", "--create", "--per", "statement", NULL);
+  PGconn *early = connect_to(f.source, NULL);
+  static const char *const TABLES[] = {"t", "s", "r"};
+  for (size_t i = 0; i < 3; i++) {
+    sql(early, "begin isolation level repeatable read; select");
+    sql(f.at_source, "truncate %s", TABLES[i]);
+    sql(early,
+        "truncate %1$s; insert into %1$s values (1, '{a}'); update %1$s set v = '{b}'; "
+        "insert into %1$s values (2, '{a}'), (3, '{a}'); delete from %1$s where id = 2; commit",
+        TABLES[i]);
+    mirrored_same(&f, TABLES[i]);
+    cr_expect(ask_number(f.at_target, "select count(*) from %s", TABLES[i]) == 2);
+  }
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(message, ', ') from rowrelay.errors"), "");
+  PQfinish(early);
+  fixture_end(&f);
+}
+
 /* They go with the truncate, and no statement of its transaction shows them. */
 Test(capture_partitions, that_a_truncate_may_take_rows_that_its_transaction_does_not_see_is_listed) {
   struct fixture f;

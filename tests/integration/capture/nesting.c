@@ -195,6 +195,22 @@ Test(nesting, a_key_that_is_taken_anew_is_not_deleted_though_a_change_of_its_row
   fixture_end(&f);
 }
 
+/* An update to a null key takes the row out of the filter, as if it were deleted. */
+Test(nesting, a_key_that_is_back_when_a_row_leaves_the_filter_with_a_null_key_stays) {
+  struct fixture f;
+  begin_facts(&f, "nesting_null",
+              "create table again (id int, g int, unique (g, id));"
+              "create function again() returns trigger language plpgsql as 'begin if pg_trigger_depth() = 1 then "
+              "insert into again values (old.id, old.g); end if; return null; end';"
+              "create trigger \"!again\" after update on again for each row execute function again();");
+  rowrelay_ok(&f, "capture", "again", "--key", "id,g", "--where", "id <> 3", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into again values (1, 1), (2, 1)");
+  sql(f.at_source, "update again set id = null where id = 1");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from again"), "1 2");
+  fixture_end(&f);
+}
+
 Test(nesting, a_truncate_of_a_parent_without_a_key_leaves_out_rows_that_its_filter_leaves_out) {
   struct fixture f;
   begin_facts(&f, "nesting_emptied",

@@ -345,6 +345,26 @@ Test(crash, a_server_whose_statistics_are_reset_has_not_crashed) {
   fixture_end(&f);
 }
 
+/* How a number is written depends on the session; which run of the server this is does not. */
+Test(crash, a_session_with_other_settings_is_on_the_same_server) {
+  struct fixture f;
+  fixture_begin(&f, "crash_settings");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  static const char *const SETTINGS[] = {"extra_float_digits=-15",  "extra_float_digits=0",    "extra_float_digits=3",
+                                         "timezone=Asia/Kathmandu", "datestyle=SQL,DMY",       "bytea_output=escape",
+                                         "search_path=nowhere",     "quote_all_identifiers=on"};
+  for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+    char options[96];
+    snprintf(options, sizeof options, "options='-c %s'", SETTINGS[i]);
+    PGconn *writer = connect_to(f.source, options);
+    sql(writer, "insert into public.item values (%d, 'a')", (int)i);
+    cr_expect_eq(ask_number(f.at_source, "select rowrelay.last_change_id()"), (int64_t)i + 1, "%s", SETTINGS[i]);
+    PQfinish(writer);
+  }
+  fixture_end(&f);
+}
+
 /* The first of them moves the ids on, for all. Nobody waits for its transaction, nor fails because another one moves
  * them. */
 Test(crash, writers_that_come_at_once_go_on_behind_what_may_be_lost_without_waiting_for_each_other) {

@@ -1739,7 +1739,10 @@ language sql volatile as $$
     pg_catalog.split_part(pg_catalog.reverse(pg_catalog.pg_relation_filepath('rowrelay.migration')), '/', 2),
     'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid,
     pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8),
-    pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time()), pg_catalog.pg_last_wal_replay_lsn()), 0))
+    -- not as float8, whose text depends on the session
+    (pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())
+     operator(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8,
+    pg_catalog.pg_last_wal_replay_lsn()), 0))
 $$;
 -- Purpose:    identifies the server, its current run, and this copy of the database
 -- Result:     [1] the system identifier; the timeline, which differs after point-in-time recovery and after a failover;
@@ -1751,14 +1754,26 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
                          left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
                rowrelay.server_started()::text, coalesce(pg_last_wal_replay_lsn()::text, '')]
 $$;
+-- Purpose:    finds where a sequence must continue so that it gives out nothing that may have been given out and lost:
+--             at the number of microseconds since the beginning of 2026, because no source has made that many changes;
+--             two servers that continue from the same data continue at different numbers. If the clock is behind the
+--             sequence (a wrong clock, or two starts in a row), after a random gap
+-- Parameters: last: what is known to have been given out last
+create or replace function rowrelay.past_lost_ids(last bigint) returns bigint
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  near  constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
+  step  constant bigint := 1000000000; -- a day of 10,000 changes a second
+  clock constant bigint := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
+begin
+  return case when last + near < clock then clock else last + step + (random() * step)::bigint end;
+end
+$$;
 -- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
 --             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
 --             these ids for old ones. So in each run of a server (rowrelay.server_run) the sequence continues, before
---             the first id is taken, at the number of microseconds since the beginning of 2026: no source has made that
---             many changes, so this is past every id assigned before, and two servers that continue from the same data
---             assign different ids. Every start counts, because restored files cannot be told from those of a stopped
---             server. If the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence
---             continues after a random gap, because another server may continue from the same data.
+--             the first id is taken, past every id assigned before (rowrelay.past_lost_ids). Every start counts,
+--             because restored files cannot be told from those of a stopped server.
 --
 --             Applications may write before any process connects, so each session sees to this before it takes its
 --             first id: see rowrelay.next_change_id(). None may wait for another one's transaction. So what is known is
@@ -1770,9 +1785,6 @@ create or replace function rowrelay.continue_ids() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   run  constant bigint := rowrelay.server_run();
-  near constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
-  step constant bigint := 1000000000; -- a day of 10,000 changes a second
-  clock bigint;
   last  bigint;
   goes_on_after bigint;
 begin
@@ -1781,8 +1793,7 @@ begin
       perform from rowrelay.mutex m where m.name = 'change_id' for update;
       if run is distinct from pg_sequence_last_value('rowrelay.server_run') then
         last := rowrelay.last_change_id();
-        clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
-        goes_on_after := case when last + near < clock then clock else last + step + (random() * step)::bigint end;
+        goes_on_after := rowrelay.past_lost_ids(last);
         perform setval('rowrelay.change_id', goes_on_after), setval('rowrelay.ids_from', goes_on_after),
                 setval('rowrelay.ids_skipped', s.last_value + goes_on_after - last), setval('rowrelay.server_run', run)
            from rowrelay.ids_skipped s;
@@ -3740,8 +3751,6 @@ $$;
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  near   constant bigint := 1000000;
-  clock  bigint;
   this   text[];
   last   text[];
   run    bigint;
@@ -3788,10 +3797,7 @@ begin
   perform rowrelay.renumber();
   perform rowrelay.note_start();
 
-  clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
-  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock
-                                              else t.last_value + ((1 + random()) * 1000000000)::bigint end)
-    from rowrelay.claim_token t;
+  perform setval('rowrelay.claim_token', rowrelay.past_lost_ids(t.last_value)) from rowrelay.claim_token t;
   update rowrelay.source s
      set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
          log_mark = rowrelay.log_mark();
@@ -5402,7 +5408,7 @@ language sql stable as $$
 $$;
 -- Purpose:    notes that the targets may have what this source has lost, because a standby took over that may have
 --             lagged, for status and doctor. Nobody can know what it was, so it stays until a person has compared and
---             resumes the target, as where a target's server has lost what it had.
+--             resumes the target, as where a target's server has lost what it had; what is noted already stays.
 create or replace function rowrelay.note_lost_source() returns void
 language sql as $$
   update rowrelay.target t
@@ -5411,7 +5417,7 @@ language sql as $$
                          case when rowrelay.is_mirror(t)
                               then format('rowrelay verify %s --repair', rowrelay.shell_word(t.name))
                               else 'compare it with the tables' end, rowrelay.shell_word(t.name))
-   where t.state = 'running' and t.dropped_at is null
+   where t.state = 'running' and t.reason is null and t.dropped_at is null
      and not exists (select from rowrelay.document d where d.target = t.id);
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
@@ -6029,7 +6035,7 @@ $$;
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   is_same  boolean;
 begin
   begin
@@ -6075,7 +6081,8 @@ begin
      and not exists (select from unnest(names, named_types) as n(name, type)
                       where (n.name, n.type) not in (
                               select c.name, c.type from rowrelay.current_columns(
-                                       (select r.reltype from pg_class r where r.oid = relation)) as c));
+                                       (select r.reltype from pg_class r where r.oid = relation
+                                         limit 1)) as c)); -- see rowrelay.sees_rows()
 exception when others then
   return false;
 end
@@ -6147,7 +6154,7 @@ create or replace function rowrelay.lanes_are_known(relation regclass, numbers s
                                                     collations oid[], versions text[]) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
-  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation);
+  row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   fields   text[];
   is_same  boolean;
 begin
@@ -6965,8 +6972,9 @@ language plpgsql as $$
 begin
   return coalesce(pg_catalog.has_table_privilege(relation, 'select'), false)
      and coalesce(pg_catalog.has_schema_privilege(
+                    -- two versions, where this transaction and, since it began, another one have truncated the table
                     (select c.relnamespace from pg_catalog.pg_class c
-                      where c.oid operator(pg_catalog.=) sees_rows.relation), 'usage'), false)
+                      where c.oid operator(pg_catalog.=) sees_rows.relation limit 1), 'usage'), false)
      and not pg_catalog.row_security_active(relation);
 end
 $$;
@@ -7181,7 +7189,8 @@ begin
   -- Most tables stand alone. This runs for each of thousands, so it must not scan a catalog: it looks up relkind for
   -- each table, where a join would read all of pg_class.
   if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
-    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
+    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p')
+                  limit 1); -- see rowrelay.sees_rows()
   end if;
   return (
     with recursive member(relation, depth) as (
