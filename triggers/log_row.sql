@@ -32,11 +32,13 @@ begin
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
                        pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'),
-                       pg_catalog.current_setting('rowrelay.server_run', true))
-       operator(pg_catalog.<>) 'noneknown'
+                       pg_catalog.current_setting('rowrelay.ids_continue', true)) operator(pg_catalog.<>)
+     ('none' operator(pg_catalog.||) 'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text)
      or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
-    if pg_catalog.current_setting('rowrelay.server_run', true) is distinct from 'known' then
+    if pg_catalog.current_setting('rowrelay.ids_continue', true)
+       is distinct from 'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text
+    then
       perform rowrelay.continue_ids(); -- as rowrelay.next_change_id() does
     end if;
     if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),

@@ -299,13 +299,13 @@ static void ring_if_a_process_sleeps(const schema *schema, int64 id) {
     call(schema->ring_doorbell, &is_null);
 }
 
-/* Once in a session: see rowrelay.next_change_id(). */
+/* Once in a session, and again where the sequence is another one: see rowrelay.next_change_id(). */
 static void continue_ids(void) {
-  static bool is_done = false;
+  static Oid continued = InvalidOid;
   bool is_null;
-  const schema *schema = is_done ? NULL : schema_find();
-  if (schema != NULL)
-    is_done = DatumGetBool(call(schema->continue_ids, &is_null));
+  const schema *schema = schema_find();
+  if (schema != NULL && schema->change_id != continued && DatumGetBool(call(schema->continue_ids, &is_null)))
+    continued = schema->change_id;
 }
 
 bool log_write(const plan *plan, const change *change) {

@@ -8,10 +8,11 @@
 --             first id: see rowrelay.next_change_id(). None may wait for another one's transaction. So what is known is
 --             kept in sequences, which everybody sees at once and no rollback undoes, and the lock is given back at
 --             once by rolling back to a savepoint.
--- Result:     true: ids are not assigned twice from now on; false: this could not be done, as with a lock_timeout. No
---             writer fails for that: its next change tries again
+-- Result:     true: ids are not assigned twice from now on, which setting rowrelay.ids_continue says to this session;
+--             false: this could not be done. No writer fails for that: its next change tries again
 create or replace function rowrelay.continue_ids() returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set lock_timeout = 0 as $$ -- nobody holds the lock for longer than this takes
 declare
   run  constant bigint := rowrelay.server_run();
   last  bigint;
@@ -34,7 +35,7 @@ begin
         return false;
     end;
   end if;
-  perform set_config('rowrelay.server_run', 'known', false); -- to this session
+  perform set_config('rowrelay.ids_continue', 'rowrelay.change_id'::regclass::oid::text, false);
   return true;
 end
 $$;

@@ -106,8 +106,8 @@ begin
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
   end if;
-  -- that its server has lost what it had
-  update rowrelay.target t set reason = null where t.id = goes_to.id and t.state = 'running' and t.reason is not null;
+  update rowrelay.target t set reason = null
+   where t.id = goes_to.id and t.state = 'running' and t.reason like '%the server has lost what it had%';
   return queued;
 end
 $$;

@@ -84,6 +84,21 @@ Test(copy_restored, what_was_queued_before_a_restore_does_not_come_over_a_later_
   fixture_end(&f);
 }
 
+/* The sequence is set back under its feet. */
+Test(copy_restored, an_application_that_stays_connected_takes_no_id_twice) {
+  struct fixture f;
+  mirrored_begin(&f, "copy_connected", "create table item (id int primary key, v text)");
+  needs_pg_dump(f.at_source);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 'first')");
+  dump(&f);
+  sql(f.at_source, "insert into item values (2, 'lost')");
+  restore(&f, "");
+  sql(f.at_source, "insert into item values (3, 'new')");
+  cr_expect(ask_number(f.at_source, "select max(id) from rowrelay.change where key = '3'") > 1000000000);
+  fixture_end(&f);
+}
+
 /* Two new servers give the same oids to what is restored there, in the same order. */
 Test(copy_restored, a_second_move_to_a_new_server_is_noticed_though_all_oids_are_the_same) {
   struct fixture f;

@@ -228,6 +228,8 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   (void)rowrelay(&f, &said, NULL, "doctor", NULL);
   cr_expect(strstr(said, NOTE) != NULL, "%s", said);
   cr_expect(rowrelay(&f, NULL, NULL, "verify", "m", "stock", "--repair", NULL) == 3);
+  rowrelay_ok(&f, "replay", "a", "--since", "1 second", NULL);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "then: rowrelay target resume a") != NULL);
   rowrelay_ok(&f, "target", "resume", "m", NULL);
   cr_expect(strstr(rowrelay_ok(&f, "status", NULL), NOTE) == NULL);
   wait_until_empty(&f, 20);

@@ -1779,10 +1779,11 @@ $$;
 --             first id: see rowrelay.next_change_id(). None may wait for another one's transaction. So what is known is
 --             kept in sequences, which everybody sees at once and no rollback undoes, and the lock is given back at
 --             once by rolling back to a savepoint.
--- Result:     true: ids are not assigned twice from now on; false: this could not be done, as with a lock_timeout. No
---             writer fails for that: its next change tries again
+-- Result:     true: ids are not assigned twice from now on, which setting rowrelay.ids_continue says to this session;
+--             false: this could not be done. No writer fails for that: its next change tries again
 create or replace function rowrelay.continue_ids() returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set lock_timeout = 0 as $$ -- nobody holds the lock for longer than this takes
 declare
   run  constant bigint := rowrelay.server_run();
   last  bigint;
@@ -1805,7 +1806,7 @@ begin
         return false;
     end;
   end if;
-  perform set_config('rowrelay.server_run', 'known', false); -- to this session
+  perform set_config('rowrelay.ids_continue', 'rowrelay.change_id'::regclass::oid::text, false);
   return true;
 end
 $$;
@@ -1813,7 +1814,9 @@ $$;
 --             of the plan of whoever calls it, and costs no call but in a session's first change.
 create or replace function rowrelay.next_change_id() returns bigint
 language sql volatile as $$
-  select case when pg_catalog.current_setting('rowrelay.server_run', true) operator(pg_catalog.=) 'known'
+  -- the sequence's oid: another one, where the database was restored in this session's time
+  select case when pg_catalog.current_setting('rowrelay.ids_continue', true) operator(pg_catalog.=)
+                   'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text
                    or rowrelay.continue_ids() is not null
               then pg_catalog.nextval('rowrelay.change_id'::pg_catalog.regclass) end
 $$;
@@ -7022,11 +7025,13 @@ begin
   end if;
   if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
                        pg_catalog.current_setting('rowrelay.traceparent', true), pg_catalog.current_setting('role'),
-                       pg_catalog.current_setting('rowrelay.server_run', true))
-       operator(pg_catalog.<>) 'noneknown'
+                       pg_catalog.current_setting('rowrelay.ids_continue', true)) operator(pg_catalog.<>)
+     ('none' operator(pg_catalog.||) 'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text)
      or db_user operator(pg_catalog.=) '' -- see rowrelay.login_name()
   then
-    if pg_catalog.current_setting('rowrelay.server_run', true) is distinct from 'known' then
+    if pg_catalog.current_setting('rowrelay.ids_continue', true)
+       is distinct from 'rowrelay.change_id'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text
+    then
       perform rowrelay.continue_ids(); -- as rowrelay.next_change_id() does
     end if;
     if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true),
@@ -15790,8 +15795,8 @@ begin
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
   end if;
-  -- that its server has lost what it had
-  update rowrelay.target t set reason = null where t.id = goes_to.id and t.state = 'running' and t.reason is not null;
+  update rowrelay.target t set reason = null
+   where t.id = goes_to.id and t.state = 'running' and t.reason like '%the server has lost what it had%';
   return queued;
 end
 $$;
