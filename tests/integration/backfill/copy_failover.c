@@ -144,6 +144,9 @@ Test(copy_failover, rows_without_a_key_that_came_with_a_forgotten_copy_do_not_co
   wait_until(f.at_source, "done", 20, "select state from rowrelay.backfill");
   wait_until_empty(&f, 20);
   same_rows(&f, "bare", "bare", "v, n");
+  said = ask(f.at_source, "select note from rowrelay.status");
+  cr_expect_not_null(strstr(said, "then: rowrelay target resume w"), "a person decides that it was compared: %s", said);
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
   cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
   cr_assert_eq(stop_process(process, SIGTERM), 0);
