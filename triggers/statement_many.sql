@@ -6,20 +6,8 @@ language plpgsql stable as $$
 declare
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   places       constant text[] := '{$1,$2,$3}';
-  relation     constant regclass := capture.relation;
-  key_columns  constant smallint[] := rowrelay.live_key(capture);
 begin
   return concat_ws(E'\n',
-    case when not keeps_before then concat_ws(E'\n',
-           '        if is_other and not is_small then',
-    format('          execute %L into is_other;', format(
-             'select coalesce(pg_catalog.bool_or((o.key collate pg_catalog."C") operator(pg_catalog.<>) n.key), false)'
-             ' from (select pg_catalog.row_number() over () as place, %s as key from rowrelay_old as old) as o'
-             ' full join (select pg_catalog.row_number() over () as place, %s as key from rowrelay_new as new) as n'
-             ' on n.place operator(pg_catalog.=) o.place',
-             rowrelay.key_expression(relation, key_columns, 'old'),
-             rowrelay.key_expression(relation, key_columns, 'new'))),
-           '        end if;') end,
            '        execute case when tg_op operator(pg_catalog.=) ''INSERT'' then case when is_alone then',
     format('%L', rowrelay.statement_changes(capture, 'INSERT', false, false, places)),
            '          else',

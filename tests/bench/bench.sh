@@ -211,7 +211,7 @@ commits_per_second() {
     "$source_server dbname=$1" 2>"$dir/pgbench.log" | awk '/^tps/ { print $3 }'
 }
 
-declare -A title=([bare]="no trigger" [pgq]=PgQ [slony]=Slony [native]="logical replication" [inserts]="two bare INSERTs" [relay]="a bare relay") # what tables name is shown as
+declare -A title=([bare]="no trigger" [pgq]=PgQ [slony]=Slony [native]="logical replication" [inserts]="two bare INSERTs" [sets]="two for a statement" [relay]="a bare relay") # what tables name is shown as
 # CPU seconds that a server has used, also by processes that have ended.
 cpu_of() { # source or target
   local pid

@@ -41,3 +41,13 @@ begin
      order by array_position(tables, c.name), c.shape desc;
 end
 $$;
+
+-- Result:     what one statement for all 20,000 rows of a table takes, in µs for each row
+create function bench.all_at_once(name text) returns double precision language plpgsql as $$
+declare
+  started timestamptz := clock_timestamp();
+begin
+  execute format('update %I set quantity = quantity + 1', name);
+  return extract(epoch from clock_timestamp() - started) * 1000000 / 20000;
+end
+$$;

@@ -26,6 +26,28 @@ begin
 end
 $$;
 
+-- The floor of a statement trigger: both INSERTs for all rows of a statement at once, see bench.log_inserts().
+create function bench.log_statements(name text, key text) returns void language plpgsql as $$
+begin
+  execute format($f$
+    create function bench.log_%1$s() returns trigger language plpgsql as $t$
+    begin
+      with told as materialized (
+        select nextval('bench.change_id') as id, r.%2$I as key, row_to_json(r) as image from arrived as r),
+      logged as (
+        insert into bench.log (id, txid, captured_at, day, capture, op, key, db_user, application_name, new_row)
+        select t.id, pg_current_xact_id(), now(), %3$L, 1, 'u', t.key, session_user,
+               current_setting('application_name'), t.image
+          from told as t)
+      insert into bench.queue (change_id, lane, day, bytes)
+      select t.id, hashint8(t.key) & 63, %3$L, 300 from told as t;
+      return null;
+    end $t$;
+    create trigger log after update on %1$I referencing new table as arrived
+      for each statement execute function bench.log_%1$s()$f$, name, key, current_date);
+end
+$$;
+
 -- Wakes tests/bench/bare_relay.c after each statement.
 create function bench.ring() returns trigger language plpgsql as $$ begin notify bare_relay; return null; end $$;
 create function bench.notify_inserts(name text) returns void language plpgsql as $$

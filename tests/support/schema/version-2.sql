@@ -9540,6 +9540,9 @@ declare
   new_is_small text;
   old_is_small text;
   rekeyed      text;
+  differ       text;
+  new_keys     text;
+  old_keys     text;
   new_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
                                        rowrelay.has_key(relation, key_columns, 'new'));
   old_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
@@ -9553,11 +9556,17 @@ begin
   old_is_small := case when keeps_before then coalesce(rowrelay.small_row(relation, 'old'), '') else '' end;
   -- arrays are equal where all keys are, in their order
   select string_agg(format('(select pg_catalog.array_agg(%s) from rowrelay_new as new) operator(pg_catalog.<>) '
-                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)',
-                           rowrelay.plain_value('new', a.attname, a.atttypid),
-                           rowrelay.plain_value('old', a.attname, a.atttypid)), E'\n        or ' order by a.attnum)
-    into rekeyed
-    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns);
+                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)', v.new, v.old),
+                    E'\n        or ' order by a.attnum),
+         string_agg(format('pg_catalog.array_agg(k.key_%1$s) filter (where k.is_new) operator(pg_catalog.<>) '
+                           'pg_catalog.array_agg(k.key_%1$s) filter (where not k.is_new)', a.attnum), ' or '),
+         string_agg(format('%s as key_%s', v.new, a.attnum), ', ' order by a.attnum),
+         string_agg(v.old, ', ' order by a.attnum)
+    into rekeyed, differ, new_keys, old_keys
+    from pg_attribute a
+   cross join lateral (select rowrelay.plain_value('new', a.attname, a.atttypid),
+                              rowrelay.plain_value('old', a.attname, a.atttypid)) as v(new, old)
+   where a.attrelid = relation and a.attnum = any (key_columns);
 
   return concat_ws(E'\n',
            '    if tg_op operator(pg_catalog.=) ''DELETE'' then',
@@ -9589,10 +9598,23 @@ begin
            '      elsif tg_op operator(pg_catalog.=) ''INSERT'' then',
     format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', new_nulls),
            '      else',
-    format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', either_nulls),
+    case when keeps_before then
+    format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', either_nulls)
+    else concat_ws(E'\n',
+           -- in pieces, as arrays of all keys would take much memory; a join by the place takes twice the time
+           '        select coalesce(pg_catalog.sum(p.rows), 0), coalesce(pg_catalog.bool_or(p.is_keyless), false),',
+           '               coalesce(pg_catalog.bool_or(p.is_other), false) into counted, is_keyless, is_other',
+           '          from (select pg_catalog.count(*) filter (where k.is_new) as rows,',
+    format('                       pg_catalog.bool_or(not k.has_key) as is_keyless, %s as is_other', differ),
+           '                  from (select pg_catalog.row_number() over () operator(pg_catalog./) 1000 as piece,',
+    format('                               true as is_new, %s as has_key, %s from rowrelay_new as new',
+           rowrelay.has_key(relation, key_columns, 'new'), new_keys),
+           '                        union all',
+    format('                        select pg_catalog.row_number() over () operator(pg_catalog./) 1000, false, %s, %s '
+           'from rowrelay_old as old) as k', rowrelay.has_key(relation, key_columns, 'old'), old_keys),
+           '                 group by k.piece) as p;') end,
            '      end if;',
     case when not keeps_before then concat_ws(E'\n',
-           '      is_other := tg_op operator(pg_catalog.=) ''UPDATE'';', -- to be found out
            '    elsif tg_op operator(pg_catalog.=) ''UPDATE'' then',
     format('      is_other := %s;', rekeyed)) end,
            '    end if;');
@@ -9711,20 +9733,8 @@ language plpgsql stable as $$
 declare
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   places       constant text[] := '{$1,$2,$3}';
-  relation     constant regclass := capture.relation;
-  key_columns  constant smallint[] := rowrelay.live_key(capture);
 begin
   return concat_ws(E'\n',
-    case when not keeps_before then concat_ws(E'\n',
-           '        if is_other and not is_small then',
-    format('          execute %L into is_other;', format(
-             'select coalesce(pg_catalog.bool_or((o.key collate pg_catalog."C") operator(pg_catalog.<>) n.key), false)'
-             ' from (select pg_catalog.row_number() over () as place, %s as key from rowrelay_old as old) as o'
-             ' full join (select pg_catalog.row_number() over () as place, %s as key from rowrelay_new as new) as n'
-             ' on n.place operator(pg_catalog.=) o.place',
-             rowrelay.key_expression(relation, key_columns, 'old'),
-             rowrelay.key_expression(relation, key_columns, 'new'))),
-           '        end if;') end,
            '        execute case when tg_op operator(pg_catalog.=) ''INSERT'' then case when is_alone then',
     format('%L', rowrelay.statement_changes(capture, 'INSERT', false, false, places)),
            '          else',
