@@ -10343,6 +10343,10 @@ begin
   else
     old_row := rowrelay.key_row(capture);
   end if;
+  if cardinality(key_columns) > 0 then -- as rowrelay.record_row() tells of such a row
+    caveat := format('case when %s then %s else json_build_object(''problem'', ''its key is null'') end',
+                     rowrelay.has_key(capture.relation, key_columns, 'old'), caveat);
+  end if;
   execute format(
     'with gone as materialized (select rowrelay.next_change_id() as id, %s as key, %s as hash, %s as old_row, %s '
     'as caveat from only %s as old%s), '
