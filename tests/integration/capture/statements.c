@@ -144,7 +144,6 @@ static const char *const WRITES[] = {
     "alter table item drop column extra; update item set n = 18 where a = 7",
     "insert into item select n, 'many', null, n from generate_series(2001, 3100) as n",
     "update item set n = n + 1 where b = 'many'; update item set a = a + 2000 where a > 2000",
-    /* one key of many changes */
     "update item set a = case when a = 5099 then 9999 else a end where b = 'many'; update item set a = 12001 - a "
     "where b = 'many' and a = 5098; update item set b = case a when 4001 then 'late' else 'many' end where b = 'many'",
     "delete from item where b = 'many'",
