@@ -317,6 +317,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_changes.sql
 \ir ../triggers/statement_head.sql
 \ir ../triggers/statement_fallback.sql
+\ir ../triggers/statement_keys.sql
 \ir ../triggers/statement_counts.sql
 \ir ../triggers/statement_few.sql
 \ir ../triggers/statement_single.sql

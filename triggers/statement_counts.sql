@@ -10,9 +10,6 @@ declare
   new_is_small text;
   old_is_small text;
   rekeyed      text;
-  differ       text;
-  new_keys     text;
-  old_keys     text;
   new_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
                                        rowrelay.has_key(relation, key_columns, 'new'));
   old_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
@@ -26,17 +23,11 @@ begin
   old_is_small := case when keeps_before then coalesce(rowrelay.small_row(relation, 'old'), '') else '' end;
   -- arrays are equal where all keys are, in their order
   select string_agg(format('(select pg_catalog.array_agg(%s) from rowrelay_new as new) operator(pg_catalog.<>) '
-                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)', v.new, v.old),
-                    E'\n        or ' order by a.attnum),
-         string_agg(format('pg_catalog.array_agg(k.key_%1$s) filter (where k.is_new) operator(pg_catalog.<>) '
-                           'pg_catalog.array_agg(k.key_%1$s) filter (where not k.is_new)', a.attnum), ' or '),
-         string_agg(format('%s as key_%s', v.new, a.attnum), ', ' order by a.attnum),
-         string_agg(v.old, ', ' order by a.attnum)
-    into rekeyed, differ, new_keys, old_keys
-    from pg_attribute a
-   cross join lateral (select rowrelay.plain_value('new', a.attname, a.atttypid),
-                              rowrelay.plain_value('old', a.attname, a.atttypid)) as v(new, old)
-   where a.attrelid = relation and a.attnum = any (key_columns);
+                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)',
+                           rowrelay.plain_value('new', a.attname, a.atttypid),
+                           rowrelay.plain_value('old', a.attname, a.atttypid)), E'\n        or ' order by a.attnum)
+    into rekeyed
+    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns);
 
   return concat_ws(E'\n',
            '    if tg_op operator(pg_catalog.=) ''DELETE'' then',
@@ -70,19 +61,7 @@ begin
            '      else',
     case when keeps_before then
     format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', either_nulls)
-    else concat_ws(E'\n',
-           -- in pieces, as arrays of all keys would take much memory; a join by the place takes twice the time
-           '        select coalesce(pg_catalog.sum(p.rows), 0), coalesce(pg_catalog.bool_or(p.is_keyless), false),',
-           '               coalesce(pg_catalog.bool_or(p.is_other), false) into counted, is_keyless, is_other',
-           '          from (select pg_catalog.count(*) filter (where k.is_new) as rows,',
-    format('                       pg_catalog.bool_or(not k.has_key) as is_keyless, %s as is_other', differ),
-           '                  from (select pg_catalog.row_number() over () operator(pg_catalog./) 1000 as piece,',
-    format('                               true as is_new, %s as has_key, %s from rowrelay_new as new',
-           rowrelay.has_key(relation, key_columns, 'new'), new_keys),
-           '                        union all',
-    format('                        select pg_catalog.row_number() over () operator(pg_catalog./) 1000, false, %s, %s '
-           'from rowrelay_old as old) as k', rowrelay.has_key(relation, key_columns, 'old'), old_keys),
-           '                 group by k.piece) as p;') end,
+         else rowrelay.statement_keys(relation, key_columns) end,
            '      end if;',
     case when not keeps_before then concat_ws(E'\n',
            '    elsif tg_op operator(pg_catalog.=) ''UPDATE'' then',

@@ -33,12 +33,12 @@ part_capture() {
       fi
     done < <(sql -F $'\t' -d "$conninfo" -c "select * from bench.measure('{$(IFS=,; echo "${tables[*]}")}')")
   done
-  # A job: the session has done nothing else since its counts of rows were reported, which its first statement does.
+  # A job: the session has written nothing else to the table since it reported its counts, once in a second at most.
   for round in {1..7}; do
     sql -d "$conninfo" -c vacuum -c checkpoint
     for table in "${tables[@]}"; do
       micros=$(sql -d "$conninfo" -c "update $table set quantity = quantity + 1 where id <= 1500" \
-        -c "select bench.all_at_once('$table')")
+        -c "do 'begin perform pg_sleep(1.1); end'" -c "select bench.all_at_once('$table')")
       if [[ $table == bare ]]; then
         bare[job]=$micros
         echo "job $micros" >>"$dir/capture.bare"

@@ -9528,6 +9528,40 @@ language sql stable as $$
            '  end loop;',
            '  return null;')
 $$;
+-- Purpose:    returns the statement of rowrelay.statement_body() that counts the rows of an update of many, and finds
+--             out whether it changed a key, and whether one is null. Both versions of a row stand at the same place, so
+--             their keys are compared as arrays: in pieces, because arrays of all keys would take much memory. To join
+--             the rows by their place takes twice the time.
+-- Parameters: relation; attribute numbers of its key
+create or replace function rowrelay.statement_keys(relation regclass, key_columns smallint[]) returns text
+language plpgsql stable as $$
+declare
+  is_null constant text := 'pg_catalog.array_position(%s, null) is not null';
+  pieces  constant text :=
+    '(select k.piece, %2$s from (select pg_catalog.row_number() over () operator(pg_catalog./) 1000 as piece, %3$s '
+    'from rowrelay_%1$s as %1$s) as k group by k.piece)';
+begin
+  return (
+    select concat_ws(E'\n',
+             format('        select coalesce(pg_catalog.sum(pg_catalog.cardinality(%s)), 0),', min(k.new_keys)),
+             format('               coalesce(pg_catalog.bool_or(%s), false),',
+                    string_agg(format(is_null || ' or ' || is_null, k.new_keys, k.old_keys), ' or ')),
+             format('               coalesce(pg_catalog.bool_or(%s), false) into counted, is_keyless, is_other',
+                    string_agg(format('%s operator(pg_catalog.<>) %s', k.new_keys, k.old_keys), ' or ')),
+             format('          from %s as n', format(pieces, 'new', string_agg(k.as_array, ', '),
+                                                     string_agg(k.new_key, ', '))),
+             format('          full join %s as o', format(pieces, 'old', string_agg(k.as_array, ', '),
+                                                          string_agg(k.old_key, ', '))),
+             '            on o.piece operator(pg_catalog.=) n.piece;')
+      from pg_attribute a
+     cross join lateral (
+       select format('n.keys_%s', a.attnum) as new_keys, format('o.keys_%s', a.attnum) as old_keys,
+              format('pg_catalog.array_agg(k.key_%1$s) as keys_%1$s', a.attnum) as as_array,
+              format('%s as key_%s', rowrelay.plain_value('new', a.attname, a.atttypid), a.attnum) as new_key,
+              format('%s as key_%s', rowrelay.plain_value('old', a.attname, a.atttypid), a.attnum) as old_key) as k
+     where a.attrelid = relation and a.attnum = any (key_columns));
+end
+$$;
 -- Purpose:    returns the statements of rowrelay.statement_body() that count the rows, and find out whether there are
 --             few and small ones, whose images cannot fail, whether an update changed keys, and whether a key is null
 -- Parameters: capture; few: how many rows at most are looked at one by one
@@ -9540,9 +9574,6 @@ declare
   new_is_small text;
   old_is_small text;
   rekeyed      text;
-  differ       text;
-  new_keys     text;
-  old_keys     text;
   new_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
                                        rowrelay.has_key(relation, key_columns, 'new'));
   old_nulls    constant text := format('coalesce(pg_catalog.bool_or(not (%s)), false)',
@@ -9556,17 +9587,11 @@ begin
   old_is_small := case when keeps_before then coalesce(rowrelay.small_row(relation, 'old'), '') else '' end;
   -- arrays are equal where all keys are, in their order
   select string_agg(format('(select pg_catalog.array_agg(%s) from rowrelay_new as new) operator(pg_catalog.<>) '
-                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)', v.new, v.old),
-                    E'\n        or ' order by a.attnum),
-         string_agg(format('pg_catalog.array_agg(k.key_%1$s) filter (where k.is_new) operator(pg_catalog.<>) '
-                           'pg_catalog.array_agg(k.key_%1$s) filter (where not k.is_new)', a.attnum), ' or '),
-         string_agg(format('%s as key_%s', v.new, a.attnum), ', ' order by a.attnum),
-         string_agg(v.old, ', ' order by a.attnum)
-    into rekeyed, differ, new_keys, old_keys
-    from pg_attribute a
-   cross join lateral (select rowrelay.plain_value('new', a.attname, a.atttypid),
-                              rowrelay.plain_value('old', a.attname, a.atttypid)) as v(new, old)
-   where a.attrelid = relation and a.attnum = any (key_columns);
+                           '(select pg_catalog.array_agg(%s) from rowrelay_old as old)',
+                           rowrelay.plain_value('new', a.attname, a.atttypid),
+                           rowrelay.plain_value('old', a.attname, a.atttypid)), E'\n        or ' order by a.attnum)
+    into rekeyed
+    from pg_attribute a where a.attrelid = relation and a.attnum = any (key_columns);
 
   return concat_ws(E'\n',
            '    if tg_op operator(pg_catalog.=) ''DELETE'' then',
@@ -9600,19 +9625,7 @@ begin
            '      else',
     case when keeps_before then
     format('        select pg_catalog.count(*), %s into counted, is_keyless from rowrelay_new as new;', either_nulls)
-    else concat_ws(E'\n',
-           -- in pieces, as arrays of all keys would take much memory; a join by the place takes twice the time
-           '        select coalesce(pg_catalog.sum(p.rows), 0), coalesce(pg_catalog.bool_or(p.is_keyless), false),',
-           '               coalesce(pg_catalog.bool_or(p.is_other), false) into counted, is_keyless, is_other',
-           '          from (select pg_catalog.count(*) filter (where k.is_new) as rows,',
-    format('                       pg_catalog.bool_or(not k.has_key) as is_keyless, %s as is_other', differ),
-           '                  from (select pg_catalog.row_number() over () operator(pg_catalog./) 1000 as piece,',
-    format('                               true as is_new, %s as has_key, %s from rowrelay_new as new',
-           rowrelay.has_key(relation, key_columns, 'new'), new_keys),
-           '                        union all',
-    format('                        select pg_catalog.row_number() over () operator(pg_catalog./) 1000, false, %s, %s '
-           'from rowrelay_old as old) as k', rowrelay.has_key(relation, key_columns, 'old'), old_keys),
-           '                 group by k.piece) as p;') end,
+         else rowrelay.statement_keys(relation, key_columns) end,
            '      end if;',
     case when not keeps_before then concat_ws(E'\n',
            '    elsif tg_op operator(pg_catalog.=) ''UPDATE'' then',
