@@ -77,9 +77,11 @@ Test(statements, log_and_queue_are_the_same_for_every_type_and_setting) {
       "create domain positive as numeric(12,4) check (value > 0);"
       "create table item (id int8 primary key, a bool, b bytea, c \"char\", d name, e int2, f int4, g text, h oid, "
       "j float4, k float8, l macaddr, n inet, o cidr, p bpchar(5), q varchar(20), r date, s time, t timetz, u "
-      "timestamp, v timestamptz, w interval, x bit(4), y varbit, z numeric, aa uuid, bb positive, \"C \"\"c\\\" text, "
+      "timestamp, v timestamptz, w %s, x bit(4), y varbit, z numeric, aa uuid, bb positive, \"C \"\"c\\\" text, "
       "gone int, \"größe\" int generated always as (f + 1) stored, cc json);"
-      "alter table item drop column gone; alter table item add column late text default 'later'");
+      "alter table item drop column gone; alter table item add column late text default 'later'",
+      /* an interval may have no text there, so such a table is captured by row: rowrelay.may_be_long() */
+      PQserverVersion(f.at_source) < 150000 ? "text" : "interval");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   rowrelay_ok(&f, "route", "item", "few", NULL);
   static const char *const STATEMENTS[] = {
