@@ -248,6 +248,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/may_be_back.sql
 \ir ../triggers/sees_rows.sql
 \ir ../triggers/may_look.sql
+\ir ../triggers/name_condition.sql
+\ir ../triggers/look_condition.sql
 \ir ../triggers/log_row.sql
 \ir ../triggers/may_be_left_out.sql
 \ir ../triggers/change_timezone.sql

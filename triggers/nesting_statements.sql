@@ -57,11 +57,9 @@ declare
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
-  -- another table may have the name by now
-  is_named    constant text :=
-    format('case when rowrelay.sees_rows(%s) then pg_catalog.to_regclass(%L)::pg_catalog.oid '
-           'operator(pg_catalog.=) %1$s::pg_catalog.oid else true end', capture.relation::oid,
-           rowrelay.full_name(capture.relation));
+  -- it does not look if it does not see all rows
+  is_named    constant text := format('(%s or not rowrelay.sees_rows(%s))', rowrelay.name_condition(capture.relation),
+                                      capture.relation::oid);
   at_write    text; -- whether writes may nest
   at_delete   text;
 begin

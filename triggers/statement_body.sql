@@ -64,6 +64,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || ' and ' || rowrelay.name_condition(relation)
          || coalesce(' and ' || rowrelay.lane_check(capture), '')
          || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
@@ -97,7 +98,7 @@ begin
            'begin',
     rowrelay.statement_head(capture),
     format('  if %s then', known),
-    format('    may_look := rowrelay.may_look(%s, %1$s, %L);', relation::oid, rowrelay.full_name(relation)),
+    format('    may_look := %s;', rowrelay.look_condition(relation)),
            -- what a row trigger leaves to the function beside it is not told of as it tells of ordinary rows
     format('    if who is null or pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s) '
            'operator(pg_catalog.=) '''' then',

@@ -561,3 +561,37 @@ Test(rights, a_role_can_be_dropped_when_its_captured_partitioned_table_is_droppe
                    "the table is gone: release it");
   people_end(&s);
 }
+
+/* Until maintenance makes its functions anew, they know it by the name that it had. */
+Test(rights, a_table_that_left_a_schema_that_may_not_be_used_any_more_breaks_no_writer) {
+  static const char *const WAYS[] = {"row", "statement"};
+  struct shop s;
+  people_begin(&s, "rights_moved");
+  PGconn *super = s.fixture.at_source;
+  sql(super,
+      "create schema former; grant usage on schema former to public; grant create on schema former to shopkeeper;"
+      "grant create on schema shop to shopkeeper; create schema work; grant all on schema work to public");
+  for (int i = 0; i < 2; i++) {
+    sql(super,
+        "set role shopkeeper; create table former.%1$s (id int primary key, n int);"
+        "create function work.again_%1$s() returns trigger language plpgsql as $$ begin "
+        "  execute format('update %%s set n = 2 where id = $1', tg_relid::regclass) using new.id; return null; end $$;"
+        "create trigger again after insert or update on former.%1$s for each row when (new.n = 1) "
+        "execute function work.again_%1$s(); reset role",
+        WAYS[i]);
+    sql(s.as_boss, "select rowrelay.capture_table('former.%1$s', per => '%1$s')", WAYS[i]);
+    sql(super, "grant all on former.%1$s to app; alter table former.%1$s set schema shop", WAYS[i]);
+  }
+  sql(super, "revoke all on schema former from public, shopkeeper");
+  for (int i = 0; i < 2; i++) {
+    sql(s.as_app, "insert into shop.%1$s values (1, 1), (2, 2); update shop.%1$s set n = 3; delete from shop.%1$s",
+        WAYS[i]);
+    cr_expect_str_eq(ask(s.as_boss,
+                         "select string_agg(k.key || k.ops, ' ' order by k.key) from (select key, "
+                         "string_agg(op::text, '' order by id) as ops from rowrelay.change c where c.capture = (select "
+                         "id from rowrelay.capture where relation = 'shop.%1$s'::regclass) group by key) as k",
+                         WAYS[i]),
+                     i == 0 ? "1iuud 2iud" : "1urud 2iud", "%s", WAYS[i]);
+  }
+  people_end(&s);
+}

@@ -6982,13 +6982,40 @@ begin
 end
 $$;
 -- Purpose:    whether a trigger function may look into its table by its name and sees all rows there
---             (rowrelay.sees_rows): another table may have the name by now
+--             (rowrelay.sees_rows), see also rowrelay.name_condition()
 -- Parameters: the table with the row: the captured one, or a partition; the captured table; its name
 create or replace function rowrelay.may_look(of_row oid, relation oid, name text) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  return rowrelay.sees_rows(of_row) and rowrelay.sees_rows(relation)
-     and to_regclass(name)::oid is not distinct from relation;
+  return rowrelay.sees_rows(of_row) and (of_row = relation or rowrelay.sees_rows(relation))
+     and parse_ident((pg_identify_object('pg_class'::regclass, relation, 0)).identity) = parse_ident(name);
+end
+$$;
+-- Purpose:    returns SQL for whether a table still has its name, so that a trigger function may look into it by that.
+--             The table may be in another schema by now, and another one may have its name: to_regclass() would fail
+--             where the schema of that one may not be used. So the name that the table has now is compared, in parts,
+--             because quote_all_identifiers may be on. The catalogs' caches have it, whatever the snapshot shows.
+-- Parameters: relation
+create or replace function rowrelay.name_condition(relation regclass) returns text
+language plpgsql stable as $$
+begin
+  return (
+    select format('pg_catalog.parse_ident((pg_catalog.pg_identify_object(1259, %s, 0)).identity) '
+                  'operator(pg_catalog.=) %L::pg_catalog.text[]', relation::oid, array[n.nspname, c.relname])
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
+end
+$$;
+-- Purpose:    returns SQL for whether a trigger function may look into its table, and sees all rows there, where the table
+--             has its name (rowrelay.name_condition). rowrelay.sees_rows() tells the same, which costs a query.
+-- Parameters: relation
+create or replace function rowrelay.look_condition(relation regclass) returns text
+language plpgsql stable as $$
+begin
+  return (
+    select format('pg_catalog.has_schema_privilege(%1$L, ''usage'') and '
+                  'pg_catalog.has_table_privilege(%2$s::pg_catalog.oid, ''select'') and '
+                  'not pg_catalog.row_security_active(%2$s::pg_catalog.oid)', n.nspname, relation::oid)
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation);
 end
 $$;
 -- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: writes
@@ -8399,11 +8426,9 @@ declare
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
-  -- another table may have the name by now
-  is_named    constant text :=
-    format('case when rowrelay.sees_rows(%s) then pg_catalog.to_regclass(%L)::pg_catalog.oid '
-           'operator(pg_catalog.=) %1$s::pg_catalog.oid else true end', capture.relation::oid,
-           rowrelay.full_name(capture.relation));
+  -- it does not look if it does not see all rows
+  is_named    constant text := format('(%s or not rowrelay.sees_rows(%s))', rowrelay.name_condition(capture.relation),
+                                      capture.relation::oid);
   at_write    text; -- whether writes may nest
   at_delete   text;
 begin
@@ -9834,6 +9859,7 @@ begin
                 '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                 array_agg(a.attname order by a.attnum) filter (where n.is_named),
                 array_agg(a.atttypid order by a.attnum) filter (where n.is_named))
+         || ' and ' || rowrelay.name_condition(relation)
          || coalesce(' and ' || rowrelay.lane_check(capture), '')
          || coalesce(' and ' || rowrelay.timezone_condition(relation, key_columns || lane_columns), '')
     into known
@@ -9867,7 +9893,7 @@ begin
            'begin',
     rowrelay.statement_head(capture),
     format('  if %s then', known),
-    format('    may_look := rowrelay.may_look(%s, %1$s, %L);', relation::oid, rowrelay.full_name(relation)),
+    format('    may_look := %s;', rowrelay.look_condition(relation)),
            -- what a row trigger leaves to the function beside it is not told of as it tells of ordinary rows
     format('    if who is null or pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s) '
            'operator(pg_catalog.=) '''' then',
