@@ -1,5 +1,5 @@
--- Purpose:    returns SQL for whether a trigger function may look into its table, and sees all rows there, where the table
---             has its name (rowrelay.name_condition). rowrelay.sees_rows() tells the same, which costs a query.
+-- Purpose:    returns SQL for whether a trigger function may look into its table, and sees all rows there, where the
+--             table has its name (rowrelay.name_condition). rowrelay.sees_rows() tells the same, which costs a query.
 -- Parameters: relation
 create or replace function rowrelay.look_condition(relation regclass) returns text
 language plpgsql stable as $$
