@@ -366,8 +366,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/detach_triggers.sql
 \ir ../triggers/filter_state.sql
 \ir ../triggers/drop_left_over.sql
-\ir ../triggers/new_partitions.sql
-\ir ../triggers/truncated_partitions.sql
+\ir ../triggers/new_parts.sql
+\ir ../triggers/unseen_parts.sql
 \ir ../triggers/rows_written.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql

@@ -1,7 +1,7 @@
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It warns of new
---             partitions that may have been truncated before.
+--             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It notes
+--             what targets lack where new partitions or children may have been written to before, and warns of them.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -19,8 +19,8 @@ declare
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
   written    bigint;
-  newcomers  regclass[] := rowrelay.new_partitions(capture);
-  truncated  text;
+  newcomers  regclass[] := rowrelay.new_parts(capture);
+  unseen     text;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
   anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
@@ -44,7 +44,7 @@ begin
     perform rowrelay.detach_triggers(capture);
   end if;
   made := coalesce(cardinality(statements), 0);
-  truncated := rowrelay.truncated_partitions(newcomers);
+  unseen := rowrelay.unseen_parts(newcomers);
   foreach statement in array coalesce(statements, '{}') loop
     begin
       execute statement;
@@ -73,8 +73,9 @@ begin
       capture.relation
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
-  if truncated is not null then
-    raise warning 'partition %', truncated
+  if unseen is not null then
+    perform rowrelay.note_gap(capture.id);
+    raise warning '%', unseen
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;

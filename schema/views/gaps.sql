@@ -12,5 +12,5 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, or it was another table; a row goes when its target has been '
-                                 'repaired';
+                                 'dropped or disabled, a child or partition had none yet, or it was another table; a '
+                                 'row goes when its target has been repaired';

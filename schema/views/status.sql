@@ -51,8 +51,8 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers had been dropped or disabled, or it was '
-                        'another table -- run: %s%s',
+         (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
+                        'were missing or disabled, or it was another table -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],

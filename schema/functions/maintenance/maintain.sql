@@ -134,14 +134,14 @@ begin
       begin
         -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
-        newcomers := rowrelay.new_partitions(capture);
+        newcomers := rowrelay.new_parts(capture);
         n := rowrelay.attach_triggers(capture, false, '0 s');
         return next format('table %s: %s attached', capture.relation,
                            case n when 1 then '1 trigger' else n || ' triggers' end)
           || coalesce((select '; some had been dropped or disabled, and changes made meanwhile are not in its log: '
                               'rowrelay verify TARGET --repair copies those rows to a mirror'
                          from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '')
-          || coalesce('; ' || rowrelay.truncated_partitions(newcomers) || ': '
+          || coalesce('; ' || rowrelay.unseen_parts(newcomers) || ': '
                       || rowrelay.verify_commands(capture.relation, true), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',

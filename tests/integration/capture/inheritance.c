@@ -42,6 +42,35 @@ Test(inheritance, an_inheritance_child_that_comes_later_is_captured_after_mainte
   fixture_end(&f);
 }
 
+Test(inheritance, what_was_written_to_a_child_before_maintenance_is_told_of_until_the_mirror_is_repaired) {
+  static const char *const WAYS[] = {"row", "statement"};
+  static const char REPAIR[] = "rowrelay verify w public.animal --repair";
+  for (int i = 0; i < 2; i++) {
+    struct fixture f;
+    const char *said;
+    mirrored_begin(&f, "parts_heir_late", "create table animal (id int primary key, name text)");
+    mirrored_capture(&f, "animal");
+    sql(f.at_source, "select rowrelay.capture_table('animal', per => '%s')", WAYS[i]);
+    sql(f.at_source, "create table dog (primary key (id)) inherits (animal); insert into dog values (1, 'rex');"
+                     "create table cat (primary key (id)) inherits (animal)");
+    said = ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m");
+    cr_expect_not_null(strstr(said, "what was written to child public.dog before it had triggers is not in the log"),
+                       "%s: %s", WAYS[i], said);
+    sql(f.at_source, "insert into dog values (2, 'x'); insert into cat values (3, 'y')");
+    mirrored_deliver(&f);
+    cr_expect_not_null(strstr(rowrelay_ok(&f, "status", NULL), REPAIR));
+    rowrelay(&f, &said, NULL, "doctor", NULL);
+    cr_expect_not_null(strstr(said, REPAIR), "%s", said);
+    rowrelay(&f, NULL, NULL, "verify", "w", "public.animal", "--repair", NULL);
+    mirrored_same(&f, "animal");
+    cr_expect_str_eq(ask(f.at_source, "select concat(note, (select note from rowrelay.captures)) from rowrelay.status"),
+                     "");
+    sql(f.at_source, "create table cow (primary key (id)) inherits (animal); select rowrelay.maintain()");
+    cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status"), "", "a child that is empty lacks nothing");
+    fixture_end(&f);
+  }
+}
+
 /* At once, and its triggers go when maintenance can have its lock: until then the functions know it. */
 Test(inheritance, a_child_that_no_longer_inherits_is_captured_no_more) {
   struct fixture f;

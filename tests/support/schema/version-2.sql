@@ -5242,14 +5242,14 @@ begin
       begin
         -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
-        newcomers := rowrelay.new_partitions(capture);
+        newcomers := rowrelay.new_parts(capture);
         n := rowrelay.attach_triggers(capture, false, '0 s');
         return next format('table %s: %s attached', capture.relation,
                            case n when 1 then '1 trigger' else n || ' triggers' end)
           || coalesce((select '; some had been dropped or disabled, and changes made meanwhile are not in its log: '
                               'rowrelay verify TARGET --repair copies those rows to a mirror'
                          from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '')
-          || coalesce('; ' || rowrelay.truncated_partitions(newcomers) || ': '
+          || coalesce('; ' || rowrelay.unseen_parts(newcomers) || ': '
                       || rowrelay.verify_commands(capture.relation, true), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
@@ -11134,30 +11134,32 @@ begin
   end loop;
 end
 $$;
--- Purpose:    returns partitions that came after their table was captured. They have row triggers, which PostgreSQL
---             makes at once, and none for TRUNCATE.
+-- Purpose:    returns partitions and inheritance children that came after their table was captured. Partitions have row
+--             triggers, which PostgreSQL makes at once, and none for TRUNCATE; children have none.
 -- Parameters: capture
-create or replace function rowrelay.new_partitions(capture rowrelay.capture) returns regclass[]
+create or replace function rowrelay.new_parts(capture rowrelay.capture) returns regclass[]
 language sql stable as $$
   with lacking(relation) as (
     select w.relation from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), false, false) as w
      where w.name = '!rowrelay_truncate'
   )
-  select coalesce(array_agg(l.relation) filter (where c.relispartition), '{}')
-    from lacking l join pg_class c on c.oid = l.relation
-  having bool_and(l.relation <> capture.relation)
+  select coalesce(array_agg(l.relation), '{}') from lacking l having bool_and(l.relation <> capture.relation)
 $$;
--- Purpose:    tells of new partitions that may have been truncated before they had triggers for that, because their
---             file is not their first one: a mirror may have rows that are gone
--- Parameters: partitions (rowrelay.new_partitions)
--- Result:     a sentence; null: there is none
-create or replace function rowrelay.truncated_partitions(partitions regclass[]) returns text
+-- Purpose:    tells of new partitions and children that may have been written to while nothing captured that. A
+--             partition whose file is not its first one may have been truncated: a mirror may have rows that are gone.
+--             A child whose file is not empty has, or had, rows.
+-- Parameters: partitions and children (rowrelay.new_parts)
+-- Result:     sentences; null: there are none
+create or replace function rowrelay.unseen_parts(parts regclass[]) returns text
 language sql stable as $$
-  select format('%s may have been truncated before it had triggers for that',
-                string_agg(c.oid::regclass::text, ', ' order by c.oid))
+  select string_agg(case when c.relispartition
+                         then format('partition %s may have been truncated before it had triggers for that',
+                                     c.oid::regclass)
+                         else format('what was written to child %s before it had triggers is not in the log',
+                                     c.oid::regclass) end, '; ' order by c.oid)
     from pg_class c
-   where c.oid = any (partitions::oid[]) and pg_relation_filenode(c.oid) <> c.oid
-  having count(*) > 0
+   where c.oid = any (parts::oid[])
+     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid else pg_relation_size(c.oid) > 0 end
 $$;
 -- Purpose:    returns how many rows of some tables this transaction has written so far, as the server counts them
 -- Parameters: tables
@@ -11169,8 +11171,8 @@ language sql volatile as $$
 $$;
 -- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
 --             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
---             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It warns of new
---             partitions that may have been truncated before.
+--             (rowrelay.begin_log). So it does if an event trigger wrote to them while they had none. It notes
+--             what targets lack where new partitions or children may have been written to before, and warns of them.
 -- Parameters: capture; is_new: drop the existing triggers first, because its row filter is another one; how long to
 --             try for the locks
 -- Result:     number of triggers created or enabled again
@@ -11188,8 +11190,8 @@ declare
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
   written    bigint;
-  newcomers  regclass[] := rowrelay.new_partitions(capture);
-  truncated  text;
+  newcomers  regclass[] := rowrelay.new_parts(capture);
+  unseen     text;
 begin
   -- A table that was a partition may have a trigger left from that time; one that was captured by statement, too.
   anew := is_new or exists (select from rowrelay.other_triggers(capture, tables))
@@ -11213,7 +11215,7 @@ begin
     perform rowrelay.detach_triggers(capture);
   end if;
   made := coalesce(cardinality(statements), 0);
-  truncated := rowrelay.truncated_partitions(newcomers);
+  unseen := rowrelay.unseen_parts(newcomers);
   foreach statement in array coalesce(statements, '{}') loop
     begin
       execute statement;
@@ -11242,8 +11244,9 @@ begin
       capture.relation
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
-  if truncated is not null then
-    raise warning 'partition %', truncated
+  if unseen is not null then
+    perform rowrelay.note_gap(capture.id);
+    raise warning '%', unseen
       using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;
@@ -19815,8 +19818,8 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, or it was another table; a row goes when its target has been '
-                                 'repaired';
+                                 'dropped or disabled, a child or partition had none yet, or it was another table; a '
+                                 'row goes when its target has been repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -19870,8 +19873,8 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers had been dropped or disabled, or it was '
-                        'another table -- run: %s%s',
+         (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
+                        'were missing or disabled, or it was another table -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],

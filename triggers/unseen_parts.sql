@@ -1,0 +1,16 @@
+-- Purpose:    tells of new partitions and children that may have been written to while nothing captured that. A
+--             partition whose file is not its first one may have been truncated: a mirror may have rows that are gone.
+--             A child whose file is not empty has, or had, rows.
+-- Parameters: partitions and children (rowrelay.new_parts)
+-- Result:     sentences; null: there are none
+create or replace function rowrelay.unseen_parts(parts regclass[]) returns text
+language sql stable as $$
+  select string_agg(case when c.relispartition
+                         then format('partition %s may have been truncated before it had triggers for that',
+                                     c.oid::regclass)
+                         else format('what was written to child %s before it had triggers is not in the log',
+                                     c.oid::regclass) end, '; ' order by c.oid)
+    from pg_class c
+   where c.oid = any (parts::oid[])
+     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid else pg_relation_size(c.oid) > 0 end
+$$;
