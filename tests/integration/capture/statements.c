@@ -203,6 +203,21 @@ Test(statements, log_and_queue_are_the_same_for_a_small_row_with_a_large_image) 
 }
 
 /* What PostgreSQL attaches to others would be written to by their names. */
+/* The function compares arrays of keys, and PostgreSQL allows no array of more than a gigabyte. */
+Test(statements, a_table_whose_keys_no_index_bounds_is_captured_by_row_and_says_so) {
+  struct fixture f;
+  begin(&f, "statements_keys");
+  sql(f.at_source, "create table item (id int primary key, big text not null, n int);"
+                   "insert into item values (1, 'x', 0), (2, 'y', 0);"
+                   "select rowrelay.capture_table('item', target => 'w', key => '{id,big}', per => 'statement')");
+  is_by_statement(&f, "item", false);
+  cr_expect_str_eq(ask(f.at_source, "select by_row_because from rowrelay.captures"),
+                   "a column of its key is in no index, and may be large");
+  sql(f.at_source, "create index on item (big); select rowrelay.maintain()");
+  is_by_statement(&f, "item", true);
+  fixture_end(&f);
+}
+
 Test(statements, a_table_that_stands_alone_stays_so) {
   struct fixture f;
   begin(&f, "statements_alone");

@@ -9288,6 +9288,16 @@ begin
     when obstacle is not null then obstacle
     when capture.row_filter is not null then 'it has a row filter'
     when not rowrelay.key_is_unique(capture) then 'it has no key that is certainly unique'
+    -- the function compares arrays of keys, which may have a gigabyte; an index bounds what a row's key has
+    when exists (select from pg_attribute a
+                  where a.attrelid = capture.relation and a.attnum = any (rowrelay.live_key(capture))
+                    and rowrelay.may_be_large(a.atttypid)
+                    and not exists (select from pg_index i
+                                     where i.indrelid = a.attrelid and a.attnum = any (i.indkey) and i.indisvalid
+                                       and i.indpred is null
+                                       and exists (select from pg_class x join pg_am m on m.oid = x.relam
+                                                    where x.oid = i.indexrelid and m.amname = 'btree'))) then
+      'a column of its key is in no index, and may be large'
     when capture.key_is_exact is not true then 'equal keys may have different texts'
     when rowrelay.can_change_lane(capture) then 'a column that is not in the key chooses its lane'
     when exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
