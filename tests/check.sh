@@ -168,11 +168,13 @@ fi
 # Runs a program that is one test, and says itself what failed.
 run_program() { # NAME PROGRAM…
   local name=$1
+  log_file=$dir/program.log
   shift
-  if timeout --kill-after=30 900 "$@"; then
+  timeout --kill-after=30 900 "$@" 2>&1 | tee "$log_file"
+  if [[ ${PIPESTATUS[0]} == 0 ]]; then
     passed=$((passed + 1))
   else
-    echo "[FAIL] $name: see above" | tee -a "$dir/failures"
+    { echo "[FAIL] $name: its last lines:" && tail -n 20 "$log_file"; } | tee -a "$dir/failures"
     failed=$((failed + 1))
   fi
 }

@@ -110,6 +110,18 @@ static void reap(struct run *run) {
       start_relay(run, i);
 }
 
+static bool is_any_relay_missing(const struct run *run) {
+  for (int i = 0; i < RELAYS; i++)
+    if (atomic_load(&run->stage.shared->relays[i]) == 0)
+      return true;
+  return false;
+}
+
+static void await_relays(struct run *run) {
+  for (double until = now() + LONGEST_FAULT; now() < until && is_any_relay_missing(run); pause_for(0.05))
+    reap(run);
+}
+
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 static void begin_fault(struct run *run, int slot) {
@@ -195,17 +207,15 @@ static void repair(struct run *run) {
   char conninfo[400];
   snprintf(conninfo, sizeof conninfo, "host=%s/source port=5432 user=postgres dbname=work", stage->dir);
   targets_mend(stage);
-  if (atomic_load(&stage->shared->half_made)) {
-    atomic_store(&stage->shared->renewing, true);
-    pid_t of_x = atomic_exchange(&stage->shared->relays[RELAY_OF_X], 0);
-    if (of_x > 0 && kill(of_x, SIGKILL) == 0)
-      waitpid(of_x, NULL, 0);
-    if (!target_renew(stage, "x"))
-      give_up("target x cannot be made anew");
-    atomic_store(&stage->shared->renewing, false);
-  }
-  pause_for(0.6);
-  reap(run);                         /* all processes are there */
+  /* That of x and w ends where a fault has dropped one of them: it begins when both are there. */
+  atomic_store(&stage->shared->renewing, true);
+  pid_t of_x = atomic_exchange(&stage->shared->relays[RELAY_OF_X], 0);
+  if (of_x > 0 && kill(of_x, SIGKILL) == 0)
+    waitpid(of_x, NULL, 0);
+  if (atomic_load(&stage->shared->half_made) && !target_renew(stage, "x"))
+    give_up("target x cannot be made anew");
+  atomic_store(&stage->shared->renewing, false);
+  await_relays(run);
   (void)targets_drain(stage, DRAIN); /* what a target's tables are made for is delivered: they are there */
   int status = run_program(stage, "repair",
                            (const char *const[]){stage->program, "-d", conninfo, "verify", "w", "--repair", NULL});
