@@ -40,8 +40,9 @@ Test(nesting, the_log_replayed_and_a_mirror_give_the_tables_whatever_nests, .tim
     for (unsigned int i = 0; i < count; i++)
       retold_tell(&retold, first + i);
     if (many != NULL)
-      fprintf(stderr, "seeds %u … %u: %d deliveries in %.1f s, %d transactions undone, %d not\n", first,
-              first + count - 1, retold.delivered, retold.seconds, retold.undone, retold.refused);
+      fprintf(stderr, "seeds %u … %u: %d deliveries in %.1f s, %d transactions undone, %d not; %d stories with a gap\n",
+              first, first + count - 1, retold.delivered, retold.seconds, retold.undone, retold.refused,
+              retold.unjudged);
   }
   retold_end(&retold);
   fixture_end(&f);
