@@ -7,7 +7,7 @@
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
                                                new_row json, problem text default null, caveat json default null)
                                                  returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   if coalesce(pg_column_size(old_row), 0) + coalesce(pg_column_size(new_row), 0) > rowrelay.large_image() then
     begin

@@ -5,7 +5,7 @@
 -- Parameters: a table; numbers of columns and their names
 create or replace function rowrelay.columns_are_named(relation regclass, numbers smallint[], names text[])
   returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   return (select bool_and((pg_identify_object_as_address('pg_class'::regclass, relation, c.number)).object_names[3]
                             = c.name)

@@ -4,7 +4,7 @@
 -- Result:     lanes, each once
 create or replace function rowrelay.document_lanes(capture_id integer, op "char", lane_hash integer, old_row json,
                                                    new_row json) returns setof integer
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+language plpgsql stable set jit = off as $$ -- rather than SQL, because its plan is kept
 begin
   return query
     select distinct rowrelay.lane_number(s.document, case

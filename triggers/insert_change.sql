@@ -6,7 +6,7 @@ create or replace function rowrelay.insert_change(capture_id integer, op "char",
                                                   old_row json,
                                                new_row json, problem text default null, caveat json default null)
                                                  returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   added rowrelay.change;
 begin

@@ -5,7 +5,7 @@
 --             (rowrelay.same_row_type)
 -- Result:     false also when this is unknown
 create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_there boolean;
 begin

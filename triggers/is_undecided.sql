@@ -5,7 +5,7 @@
 -- Parameters: capture; key as the log has it; the delivered change
 -- Result:     false at once for a table without inheritance children
 create or replace function rowrelay.is_undecided(capture_id integer, key text, change_id bigint) returns boolean
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   n          bigint;
   is_deleted boolean;

@@ -8,7 +8,7 @@
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.lanes_are_known(relation regclass, numbers smallint[], names text[], types oid[],
                                                     collations oid[], versions text[]) returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   fields   text[];

@@ -6,7 +6,7 @@
 create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text,
                                                      old_row json,
                                                      new_row json, caveat json, bytes integer) returns integer
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, old_row, new_row, caveat)

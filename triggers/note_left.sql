@@ -4,7 +4,7 @@
 --             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
 -- Parameters: capture; the table
 create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   keys text[];
 begin

@@ -6,7 +6,7 @@ create or replace function rowrelay.record_change(capture_id integer, operation 
                                                   after_image json, problem text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture     rowrelay.capture;
   key_names   text[];

@@ -5,7 +5,7 @@
 -- Result:     null, which a trigger function can return
 create or replace function rowrelay.record_key(capture_id integer, operation text, old_key text, new_key text,
                                                key_row json, problem text) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_same constant boolean := operation = 'UPDATE' and old_key is not distinct from new_key;
 begin

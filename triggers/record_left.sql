@@ -1,7 +1,7 @@
 -- Purpose:    logs the rows whose keys note_left() has noted, as they are after the truncate
 -- Parameters: capture id; the truncated table
 create or replace function rowrelay.record_left(capture_id integer, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   noted constant text := 'rowrelay.left_' || relation::oid;
 begin

@@ -9,7 +9,7 @@ create or replace function rowrelay.record_row(capture_id integer, operation tex
                                                was_at tid default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture      rowrelay.capture;
   old_key      text;

@@ -2,7 +2,7 @@
 --             captured as deleted, one by one
 -- Parameters: capture id; the truncated table
 create or replace function rowrelay.record_written(capture_id integer, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   noted   constant text := 'rowrelay.emptied_' || relation::oid;
   since   bigint;

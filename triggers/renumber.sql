@@ -2,7 +2,7 @@
 --             rowrelay.renumbered(). Whoever changes captures in one does this first, and each process that connects to
 --             another database than before. Captures of tables that were gone when the dump was made end here.
 create or replace function rowrelay.renumber() returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   -- once, for thousands of captures
   here    constant text := concat_ws(' ', rowrelay.system_identifier(), rowrelay.database_oids());

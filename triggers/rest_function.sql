@@ -13,6 +13,8 @@ begin
            '  tg_op pg_catalog.text, tg_relid pg_catalog.oid, old pg_catalog.record, new pg_catalog.record,',
            '  new_xmax pg_catalog.xid, new_xmin pg_catalog.xid, new_cmin pg_catalog.cid, new_ctid pg_catalog.tid,',
            '  old_xmax pg_catalog.xid, old_xmin pg_catalog.xid, old_cmax pg_catalog.cid) returns pg_catalog.record',
+           -- where the session avoids nested loops, all else has such costs that PostgreSQL would compile it
+           'set jit = off',
     rowrelay.function_body('plpgsql',
       case when is_used then rowrelay.trigger_body(capture, true)
            else concat_ws(E'\n',

@@ -6,7 +6,7 @@
 --             takes the row unchanged, so that new columns of safe types may be added
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   is_same  boolean;

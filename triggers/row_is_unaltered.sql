@@ -4,7 +4,7 @@
 -- Result:     false: the row must be captured in a guarded block
 create or replace function rowrelay.row_is_unaltered(relation regclass, types oid[], names text[], named_types oid[])
   returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   return rowrelay.row_is_known(relation, types, true)
      and not exists (select from unnest(names, named_types) as n(name, type)

@@ -8,7 +8,7 @@
 --             new_key, key_row
 create or replace function rowrelay.statement_rows(capture_id integer, operation text, relation oid, attempt integer)
   returns text
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   -- as the caller will have its search_path
   name    constant text := (select format('%I.%I', n.nspname, c.relname)

@@ -4,7 +4,7 @@
 -- Parameters: table and ctid of the version
 -- Result:     false: the log has no such change, because it will be captured later
 create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   gone rowrelay.follower;
 begin

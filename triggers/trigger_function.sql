@@ -14,8 +14,8 @@ begin
   return concat_ws(E';\n',
     case when body is not null or to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture.id))) is not null then
       rowrelay.rest_function(capture, body is not null) end,
-    format(E'create or replace function rowrelay.%I() returns trigger security definer\n%s',
-           'capture_' || capture.id,
+    format(E'create or replace function rowrelay.%I() returns trigger security definer%s\n%s',
+           'capture_' || capture.id, case when body is null and plan is null then ' set jit = off' end,
            rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
              rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',

@@ -5,7 +5,7 @@
 -- Parameters: capture id
 -- Result:     what rowrelay.routes_line() wrote; null: read the tables
 create or replace function rowrelay.written_routes(capture_id integer) returns jsonb
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   if current_setting('transaction_isolation') like 'read %' then
     return null;
