@@ -16,6 +16,7 @@ declare
   type       pg_type;
   is_name    boolean := false;
   is_foreign boolean := false;
+  is_array   boolean := false;
 begin
   select array_agg(rowrelay.base_type(a.atttypid)) filter (where not u.is_text),
          array_agg(rowrelay.base_type(a.atttypid)) filter (where u.is_text)
@@ -38,6 +39,9 @@ begin
     types := types || type.oid;
     is_name := is_name or type.typname like 'reg%';
     is_foreign := is_foreign or type.typtype = 'b' and type.typelem = 0 and type.oid >= 16384;
+    -- of which rowrelay.safe_json() reads the text
+    is_array := is_array or rowrelay.element_type(type.oid) is not null
+                            and not rowrelay.is_safe_type(rowrelay.element_type(type.oid));
     if type.typelem <> 0 then
       todo_texts := todo_texts || rowrelay.base_type(type.typelem);
     elsif type.typtype in ('r', 'm') then
@@ -57,7 +61,8 @@ begin
 
   return query
   select n.name, n.wanted, n.good
-    from (values ('bytea_output', 'hex', '{hex}', 'bytea'::regtype = any (types)),
+    from (values ('array_nulls', 'on', '{on}', is_array),
+                 ('bytea_output', 'hex', '{hex}', 'bytea'::regtype = any (types)),
                  ('datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}',
                   texts && '{date,timestamp,timestamptz}'::regtype[]::oid[]),
                  -- an extension's type may depend on any setting

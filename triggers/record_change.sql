@@ -5,7 +5,8 @@
 create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
                                                   after_image json, problem text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture     rowrelay.capture;

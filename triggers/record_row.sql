@@ -8,7 +8,8 @@ create or replace function rowrelay.record_row(capture_id integer, operation tex
                                                problem text, relation oid default null, is_at tid default null,
                                                was_at tid default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture      rowrelay.capture;

@@ -4,7 +4,8 @@
 -- Parameters: capture id; key as the log has it; hash that chooses the lane, null: a barrier
 create or replace function rowrelay.record_state(capture_id integer, key text, lane_hash integer) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
-set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
 set quote_all_identifiers = off set jit = off as $$
 declare
   capture rowrelay.capture;

@@ -3,7 +3,8 @@
 -- Result:     null: unknown
 create or replace function rowrelay.rows_with_key(capture_id integer, key text) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
-set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
 set quote_all_identifiers = off set jit = off as $$
 declare
   capture rowrelay.capture;

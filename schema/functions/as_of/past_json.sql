@@ -6,7 +6,8 @@
 -- Errors:     as for rowrelay.past_rows()
 create or replace function rowrelay.past_json(relation regclass, at timestamptz, key text) returns setof json
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
   set jit = off as $$
 declare

@@ -8,7 +8,8 @@ create or replace function rowrelay.past_rows(relation anyelement, at timestampt
                                               key text default null)
 returns setof anyelement
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
   set jit = off as $$
 declare

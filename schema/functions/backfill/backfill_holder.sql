@@ -5,7 +5,8 @@
 -- Result:     for people: what is locked, and by which process; null: unknown
 create or replace function rowrelay.backfill_holder(backfill_id integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 -- a policy of the table would run with the owner's rights; now it is an error instead
 set row_security = off

@@ -15,7 +15,8 @@ create or replace function rowrelay.backfill_step(backfill_id integer, most_rows
                                                     out estimated bigint,
                                                   out rate integer, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
 -- hidden rows are an error, not missing rows
 set row_security = off

@@ -10,7 +10,8 @@
 create or replace function rowrelay.requeue(relation regclass, target text, keys text[],
                                             patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
 set row_security = off as $$
 declare

@@ -3,7 +3,8 @@
 -- Result:     null: unknown, because the table is gone or its key was altered
 create or replace function rowrelay.is_same_key(capture_id integer, one text, other text) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
   capture rowrelay.capture;

@@ -6,7 +6,8 @@
 create or replace function rowrelay.row_hashes(captures integer[], keys text[])
 returns table (capture integer, key text, hash bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
   captured  rowrelay.capture;

@@ -7,7 +7,8 @@
 create or replace function rowrelay.row_texts(changes rowrelay.change[], images json[], out place bigint,
                                               out texts jsonb) returns setof record
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set plan_cache_mode = force_custom_plan as $$ -- plans for as many rows as there are
 declare

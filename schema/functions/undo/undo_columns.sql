@@ -8,7 +8,8 @@ create or replace function rowrelay.undo_columns(captures integer[])
 returns table (capture integer, number smallint, name text, identifier text, type_cast text, key_place bigint,
                equality text, is_masked boolean, is_generated boolean, is_identity boolean, added_value text)
 language sql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
   select c.id, a.attnum, a.attname, format('%I', a.attname),
          case when b.base = 'money'::regtype then '::numeric' else '' end

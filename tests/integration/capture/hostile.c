@@ -26,6 +26,7 @@ static const char *const KEYS[][3] = {
     {"bool", "true", "false"},
     {"regclass", "'app.every'", "'pg_class'"},
     {"app.mood", "'it''s ok'", "'sad'"},
+    {"app.mood[]", "'{sad,NULL}'", "'{}'"},
     {"app.born", "'2024-03-04 05:06:07+00'", "'infinity'"},
     {"app.pair", "row('2024-03-04', 0.1::float8 + 0.2::float8, '\\x00ff', '1 day 2 hours', '2024-03-04 05:06:07+00')",
      "row(null, null, null, null, null)"},
@@ -37,12 +38,13 @@ static const char TYPES[] =
     "create type app.mood as enum ('it''s ok', 'sad');"
     "create domain app.born as timestamptz;"
     "create type app.pair as (d date, f float8, b bytea, i interval, t timestamptz);"
+    "create type app.moody as (m app.mood[]);"
     "create table app.every (id int primary key, d date, ts timestamp, tz timestamptz, i interval, f4 float4, f8 "
     "float8, n numeric,"
     "  m money, b bytea, x text, j json, jb jsonb, tza timestamptz[], da date[], ia interval[], ba bytea[], fa "
     "float8[], r tstzrange, dr daterange,"
     "  c app.pair, ca app.pair[], e app.mood, born app.born, p point, poly polygon, reg regclass, rega regtype[], bits "
-    "bit(5), tt timetz, xm xml);"
+    "bit(5), tt timetz, xm xml, ma app.mood[], mb app.moody);"
     "create table app.every_sample as table app.every;"
     "insert into app.every_sample values (1, '2024-03-04', '2024-03-04 05:06:07', '2024-03-04 05:06:07+00', '-1 days "
     "+2 hours', 0.1, 0.1::float8 + 0.2::float8, 1.500,"
@@ -54,7 +56,7 @@ static const char TYPES[] =
     "  array[row('2024-03-04', 0.1::float8 + 0.2::float8, '\\x00ff', '-1 day +2 hours', '2024-03-04 "
     "05:06:07+00')::app.pair],"
     "  'it''s ok', '2024-03-04 05:06:07+00', '(0.1,0.30000000000000004)', '((0,0),(0.1,0.3))', 'app.every', "
-    "'{app.pair,integer,\"char\"}', '10101', '05:06:07+03', '<a>&lt;</a>');"
+    "'{app.pair,integer,\"char\"}', '10101', '05:06:07+03', '<a>&lt;</a>', '{sad,NULL}', '(\"{NULL,sad}\")');"
     "create table app.line (id int primary key, born timestamptz, name text);"
     "create table app.line_sample as table app.line;"
     "insert into app.line_sample values (1, '2024-03-04 05:06:07+00', 'x'), (2, 'infinity', 'y'), (3, null, null)";

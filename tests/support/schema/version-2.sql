@@ -1605,7 +1605,7 @@ $$;
 --             rowrelay.renumbered(). Whoever changes captures in one does this first, and each process that connects to
 --             another database than before. Captures of tables that were gone when the dump was made end here.
 create or replace function rowrelay.renumber() returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   -- once, for thousands of captures
   here    constant text := concat_ws(' ', rowrelay.system_identifier(), rowrelay.database_oids());
@@ -6036,7 +6036,7 @@ $$;
 --             takes the row unchanged, so that new columns of safe types may be added
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   is_same  boolean;
@@ -6078,7 +6078,7 @@ $$;
 -- Result:     false: the row must be captured in a guarded block
 create or replace function rowrelay.row_is_unaltered(relation regclass, types oid[], names text[], named_types oid[])
   returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   return rowrelay.row_is_known(relation, types, true)
      and not exists (select from unnest(names, named_types) as n(name, type)
@@ -6097,7 +6097,7 @@ $$;
 -- Parameters: a table; numbers of columns and their names
 create or replace function rowrelay.columns_are_named(relation regclass, numbers smallint[], names text[])
   returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   return (select bool_and((pg_identify_object_as_address('pg_class'::regclass, relation, c.number)).object_names[3]
                             = c.name)
@@ -6155,7 +6155,7 @@ $$;
 -- Result:     false: the slow path must capture the change
 create or replace function rowrelay.lanes_are_known(relation regclass, numbers smallint[], names text[], types oid[],
                                                     collations oid[], versions text[]) returns boolean
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   row_type constant oid := (select c.reltype from pg_class c where c.oid = relation limit 1); -- see sees_rows()
   fields   text[];
@@ -6297,6 +6297,7 @@ declare
   type       pg_type;
   is_name    boolean := false;
   is_foreign boolean := false;
+  is_array   boolean := false;
 begin
   select array_agg(rowrelay.base_type(a.atttypid)) filter (where not u.is_text),
          array_agg(rowrelay.base_type(a.atttypid)) filter (where u.is_text)
@@ -6319,6 +6320,9 @@ begin
     types := types || type.oid;
     is_name := is_name or type.typname like 'reg%';
     is_foreign := is_foreign or type.typtype = 'b' and type.typelem = 0 and type.oid >= 16384;
+    -- of which rowrelay.safe_json() reads the text
+    is_array := is_array or rowrelay.element_type(type.oid) is not null
+                            and not rowrelay.is_safe_type(rowrelay.element_type(type.oid));
     if type.typelem <> 0 then
       todo_texts := todo_texts || rowrelay.base_type(type.typelem);
     elsif type.typtype in ('r', 'm') then
@@ -6338,7 +6342,8 @@ begin
 
   return query
   select n.name, n.wanted, n.good
-    from (values ('bytea_output', 'hex', '{hex}', 'bytea'::regtype = any (types)),
+    from (values ('array_nulls', 'on', '{on}', is_array),
+                 ('bytea_output', 'hex', '{hex}', 'bytea'::regtype = any (types)),
                  ('datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}',
                   texts && '{date,timestamp,timestamptz}'::regtype[]::oid[]),
                  -- an extension's type may depend on any setting
@@ -6405,7 +6410,7 @@ $$;
 -- Parameters: image; {name: text or null}: a column whose text is not null is replaced by that string
 -- Result:     the image
 create or replace function rowrelay.exact_image(image json, texts json) returns json
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp set jit = off as $$
   -- takes keys and values from the text unparsed, because \u0000 in it could not be read
   select json_object_agg(e.key, case when json_typeof(texts -> e.key) = 'string' then texts -> e.key else e.value end)
     from json_each(image) as e
@@ -6539,7 +6544,7 @@ $$;
 -- Parameters: capture id
 -- Result:     what rowrelay.routes_line() wrote; null: read the tables
 create or replace function rowrelay.written_routes(capture_id integer) returns jsonb
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   if current_setting('transaction_isolation') like 'read %' then
     return null;
@@ -6606,7 +6611,7 @@ $$;
 -- Result:     lanes, each once
 create or replace function rowrelay.document_lanes(capture_id integer, op "char", lane_hash integer, old_row json,
                                                    new_row json) returns setof integer
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+language plpgsql stable set jit = off as $$ -- rather than SQL, because its plan is kept
 begin
   return query
     select distinct rowrelay.lane_number(s.document, case
@@ -6835,7 +6840,7 @@ create or replace function rowrelay.insert_change(capture_id integer, op "char",
                                                   old_row json,
                                                new_row json, problem text default null, caveat json default null)
                                                  returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   added rowrelay.change;
 begin
@@ -6865,7 +6870,7 @@ $$;
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
                                                new_row json, problem text default null, caveat json default null)
                                                  returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   if coalesce(pg_column_size(old_row), 0) + coalesce(pg_column_size(new_row), 0) > rowrelay.large_image() then
     begin
@@ -6887,7 +6892,7 @@ $$;
 create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text,
                                                      old_row json,
                                                      new_row json, caveat json, bytes integer) returns integer
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                application_name, client_addr, old_row, new_row, caveat)
@@ -6985,7 +6990,7 @@ $$;
 --             (rowrelay.sees_rows), see also rowrelay.name_condition()
 -- Parameters: the table with the row: the captured one, or a partition; the captured table; its name
 create or replace function rowrelay.may_look(of_row oid, relation oid, name text) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 begin
   return rowrelay.sees_rows(of_row) and (of_row = relation or rowrelay.sees_rows(relation))
      and parse_ident((pg_identify_object('pg_class'::regclass, relation, 0)).identity) = parse_ident(name);
@@ -7332,7 +7337,7 @@ $$;
 --             (rowrelay.same_row_type)
 -- Result:     false also when this is unknown
 create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_there boolean;
 begin
@@ -7508,8 +7513,9 @@ $$;
 -- Result:     false also when this is unknown
 create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
-set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
-set quote_all_identifiers = off as $$
+set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off set jit = off as $$
 declare
   capture  rowrelay.capture;
   is_there boolean;
@@ -7533,8 +7539,9 @@ $$;
 -- Result:     null: unknown
 create or replace function rowrelay.rows_with_key(capture_id integer, key text) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
-set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
-set quote_all_identifiers = off as $$
+set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off set jit = off as $$
 declare
   capture rowrelay.capture;
   n       bigint;
@@ -7565,7 +7572,7 @@ $$;
 -- Parameters: capture; key as the log has it; the delivered change
 -- Result:     false at once for a table without inheritance children
 create or replace function rowrelay.is_undecided(capture_id integer, key text, change_id bigint) returns boolean
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   n          bigint;
   is_deleted boolean;
@@ -7604,7 +7611,7 @@ $$;
 -- Parameters: table and ctid of the version
 -- Result:     false: the log has no such change, because it will be captured later
 create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   gone rowrelay.follower;
 begin
@@ -8014,8 +8021,9 @@ $$;
 create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
                                                   after_image json, problem text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture     rowrelay.capture;
   key_names   text[];
@@ -8097,7 +8105,7 @@ $$;
 -- Result:     null, which a trigger function can return
 create or replace function rowrelay.record_key(capture_id integer, operation text, old_key text, new_key text,
                                                key_row json, problem text) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_same constant boolean := operation = 'UPDATE' and old_key is not distinct from new_key;
 begin
@@ -8149,8 +8157,9 @@ create or replace function rowrelay.record_row(capture_id integer, operation tex
                                                problem text, relation oid default null, is_at tid default null,
                                                was_at tid default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set jit = off as $$
 declare
   capture      rowrelay.capture;
   old_key      text;
@@ -8296,8 +8305,9 @@ $$;
 -- Parameters: capture id; key as the log has it; hash that chooses the lane, null: a barrier
 create or replace function rowrelay.record_state(capture_id integer, key text, lane_hash integer) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
-set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
-set quote_all_identifiers = off as $$
+set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off set jit = off as $$
 declare
   capture rowrelay.capture;
   part    regclass;
@@ -9337,7 +9347,7 @@ $$;
 --             new_key, key_row
 create or replace function rowrelay.statement_rows(capture_id integer, operation text, relation oid, attempt integer)
   returns text
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   -- as the caller will have its search_path
   name    constant text := (select format('%I.%I', n.nspname, c.relname)
@@ -9987,6 +9997,8 @@ begin
            '  tg_op pg_catalog.text, tg_relid pg_catalog.oid, old pg_catalog.record, new pg_catalog.record,',
            '  new_xmax pg_catalog.xid, new_xmin pg_catalog.xid, new_cmin pg_catalog.cid, new_ctid pg_catalog.tid,',
            '  old_xmax pg_catalog.xid, old_xmin pg_catalog.xid, old_cmax pg_catalog.cid) returns pg_catalog.record',
+           -- where the session avoids nested loops, all else has such costs that PostgreSQL would compile it
+           'set jit = off',
     rowrelay.function_body('plpgsql',
       case when is_used then rowrelay.trigger_body(capture, true)
            else concat_ws(E'\n',
@@ -10153,8 +10165,8 @@ begin
   return concat_ws(E';\n',
     case when body is not null or to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture.id))) is not null then
       rowrelay.rest_function(capture, body is not null) end,
-    format(E'create or replace function rowrelay.%I() returns trigger security definer\n%s',
-           'capture_' || capture.id,
+    format(E'create or replace function rowrelay.%I() returns trigger security definer%s\n%s',
+           'capture_' || capture.id, case when body is null and plan is null then ' set jit = off' end,
            rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
              rowrelay.routes_line(capture.id),
              format('-- captures %s; made by rowrelay.trigger_function()',
@@ -10477,7 +10489,7 @@ $$;
 --             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
 -- Parameters: capture; the table
 create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   keys text[];
 begin
@@ -10499,7 +10511,7 @@ $$;
 -- Purpose:    logs the rows whose keys note_left() has noted, as they are after the truncate
 -- Parameters: capture id; the truncated table
 create or replace function rowrelay.record_left(capture_id integer, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   noted constant text := 'rowrelay.left_' || relation::oid;
 begin
@@ -10514,7 +10526,7 @@ $$;
 --             captured as deleted, one by one
 -- Parameters: capture id; the truncated table
 create or replace function rowrelay.record_written(capture_id integer, relation regclass) returns void
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   noted   constant text := 'rowrelay.emptied_' || relation::oid;
   since   bigint;
@@ -10582,9 +10594,10 @@ $$;
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
-set row_security = off set standard_conforming_strings = on as $$
+set row_security = off set standard_conforming_strings = on set jit = off as $$
 declare
   is_before  constant boolean := tg_when = 'BEFORE';
   -- a trigger of an older version runs only before
@@ -13205,7 +13218,8 @@ $$;
 -- Result:     for people: what is locked, and by which process; null: unknown
 create or replace function rowrelay.backfill_holder(backfill_id integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 -- a policy of the table would run with the owner's rights; now it is an error instead
 set row_security = off
@@ -13277,7 +13291,8 @@ create or replace function rowrelay.backfill_step(backfill_id integer, most_rows
                                                     out estimated bigint,
                                                   out rate integer, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
 -- hidden rows are an error, not missing rows
 set row_security = off
@@ -15284,7 +15299,8 @@ $$;
 create or replace function rowrelay.row_hashes(captures integer[], keys text[])
 returns table (capture integer, key text, hash bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
   captured  rowrelay.capture;
@@ -15309,7 +15325,8 @@ $$;
 -- Result:     null: unknown, because the table is gone or its key was altered
 create or replace function rowrelay.is_same_key(capture_id integer, one text, other text) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
   capture rowrelay.capture;
@@ -15683,7 +15700,8 @@ $$;
 create or replace function rowrelay.requeue(relation regclass, target text, keys text[],
                                             patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
 set row_security = off as $$
 declare
@@ -16772,7 +16790,8 @@ create or replace function rowrelay.past_rows(relation anyelement, at timestampt
                                               key text default null)
 returns setof anyelement
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
   set jit = off as $$
 declare
@@ -16802,7 +16821,8 @@ $$;
 -- Errors:     as for rowrelay.past_rows()
 create or replace function rowrelay.past_json(relation regclass, at timestamptz, key text) returns setof json
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
   set jit = off as $$
 declare
@@ -16980,7 +17000,8 @@ $$;
 create or replace function rowrelay.row_texts(changes rowrelay.change[], images json[], out place bigint,
                                               out texts jsonb) returns setof record
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set plan_cache_mode = force_custom_plan as $$ -- plans for as many rows as there are
 declare
@@ -17024,7 +17045,8 @@ create or replace function rowrelay.undo_columns(captures integer[])
 returns table (capture integer, number smallint, name text, identifier text, type_cast text, key_place bigint,
                equality text, is_masked boolean, is_generated boolean, is_identity boolean, added_value text)
 language sql stable set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres'
+set array_nulls = on set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
   select c.id, a.attnum, a.attname, format('%I', a.attname),
          case when b.base = 'money'::regtype then '::numeric' else '' end
