@@ -303,6 +303,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/is_of_capture.sql
 \ir ../triggers/may_have_heirs.sql
 \ir ../triggers/foreign_table.sql
+\ir ../triggers/foreign_parts.sql
 \ir ../triggers/trigger_body.sql
 \ir ../triggers/may_be_large.sql
 \ir ../triggers/may_be_long.sql
@@ -353,6 +354,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/key_guard.sql
 \ir ../triggers/check_key.sql
 \ir ../triggers/mask_by_number.sql
+\ir ../triggers/lock_statement.sql
 \ir ../triggers/lock_tables.sql
 \ir ../triggers/filter_expression.sql
 \ir ../triggers/condition_on_old.sql

@@ -14,7 +14,9 @@ begin
   values (shape.capture, rowrelay.last_change_id(), shape.noticed_at, true,
           -- An empty file has no rows. Searching for live rows could take long while writers wait.
           not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                      where pg_relation_size(t.relation) > 0),
+                      where pg_relation_size(t.relation) > 0
+                         -- whose rows are elsewhere
+                         or exists (select from pg_foreign_table f where f.ftrelid = t.relation)),
           shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
 end
 $$;

@@ -17,9 +17,9 @@
 --               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
---             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
---             security that hides rows, of partitions that may share keys, and of targets to which a dropped table of
---             the same name went, whose capture ends.
+--             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of
+--             foreign tables that belong to it, of row-level security that hides rows, of partitions that may share
+--             keys, and of targets to which a dropped table of the same name went, whose capture ends.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
 --             children share one; unknown columns; per statement is
 --             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then

@@ -1,7 +1,8 @@
 -- Purpose:    returns the tables whose rows a capture covers: the table, its partitions or inheritance children, and
 --             theirs
 -- Parameters: capture
--- Result:     tables, parents first, so that locks are taken in the order in which writers take them
+-- Result:     tables, foreign ones among them, parents first, so that locks are taken in the order in which writers
+--             take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
@@ -20,7 +21,7 @@ begin
     select array(select m.relation::regclass
                    from member m
                   -- a join could find two versions of a table's row, if it was altered and truncated concurrently
-                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
+                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p', 'f'))
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;

@@ -22,7 +22,7 @@ begin
         -- one time limit for all tables together
         perform set_config('lock_timeout',
                            greatest(1, extract(epoch from ask_until - clock_timestamp()) * 1000)::integer::text, true);
-        execute format('lock table only %s in %s mode', relation, mode);
+        execute rowrelay.lock_statement(relation, mode);
       end loop;
       perform set_config('lock_timeout', before, true);
       return;

@@ -102,6 +102,13 @@ begin
       using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
   end if;
 
+  shown := rowrelay.foreign_parts(relation);
+  if shown is not null then
+    raise warning 'table %: %', relation, shown
+      using hint = 'After such a change, repair a mirror: ' || rowrelay.verify_commands(relation, true)
+                   || '; a table without a key: empty it there, and copy it again';
+  end if;
+
   if row_security_active(relation) then
     raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
       current_user

@@ -1,6 +1,6 @@
 -- Purpose:    tells of new partitions and children that may have been written to while nothing captured that. A
 --             partition whose file is not its first one may have been truncated: a mirror may have rows that are gone.
---             A child whose file is not empty has, or had, rows.
+--             A child whose file is not empty has, or had, rows; of a foreign one nothing is known.
 -- Parameters: partitions and children (rowrelay.new_parts)
 -- Result:     sentences; null: there are none
 create or replace function rowrelay.unseen_parts(parts regclass[]) returns text
@@ -12,5 +12,7 @@ language sql stable as $$
                                      c.oid::regclass) end, '; ' order by c.oid)
     from pg_class c
    where c.oid = any (parts::oid[])
-     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid else pg_relation_size(c.oid) > 0 end
+     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid
+              when c.relkind = 'f' then true
+              else pg_relation_size(c.oid) > 0 end
 $$;

@@ -58,7 +58,10 @@ begin
                   t.name, t.moment, m.relation::regclass, capture.id), 'A'::"char"
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m
-     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+     where case (select c.relkind from pg_class c where c.oid = m.relation)
+             when 'f' then current_setting('server_version_num')::integer >= 160000 -- which has such triggers
+             when 'r' then true
+             when 'p' then true end
     union all
     select capture.relation, t.name,
            format('create trigger %I after %s on %s referencing %s for each statement execute function rowrelay.%I()',

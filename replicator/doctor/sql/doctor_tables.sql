@@ -101,6 +101,15 @@ with recursive keeper as ( -- who captures
          'after a crash: rowrelay verify TARGET --repair'
     from chosen c where exists (select from part p where p.root = c.oid and p.relpersistence = 'u')
   union all
+  select 8, 'warn', 'foreign tables', c.oid,
+         'foreign tables belong to them: what is written at their own servers is not captured'
+           || case when current_setting('server_version_num')::int >= 160000 then ''
+                   when c.relkind = 'p' then ', nor is TRUNCATE of one of them alone'
+                   else ', nor is their TRUNCATE' end,
+         'after such a change: rowrelay verify TARGET --repair; or without a key: empty it there, and rowrelay backfill'
+    from chosen c
+   where exists (select from member m join pg_catalog.pg_foreign_table f on f.ftrelid = m.oid where m.root = c.oid)
+  union all
   select 9, 'warn', 'slow columns', c.oid,
          'columns of json, array or user-defined types make each captured row cost some microseconds more',
          format('leave out what no target needs: rowrelay capture %s --exclude %s', c.name,

@@ -41,6 +41,8 @@ begin
                        o.obstacle || '; maintenance replaces its trigger function'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
+                     when r.relhassubclass then
+                       rowrelay.foreign_parts(c.relation)
                    end as note
               from rowrelay.capture m
              cross join lateral rowrelay.renumbered(m) as c

@@ -30,10 +30,12 @@ begin
              coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end
                or coalesce(e.n, 0) <> case when m.by_statement then 3 else 0 end
                or m.by_statement and a.n is null as rows,
-             coalesce(s.n, 0) < 2 as truncates
+             coalesce(s.n, 0) < 2
+               -- of foreign tables PostgreSQL has those since version 16
+               and (k.relkind <> 'f' or current_setting('server_version_num')::integer >= 160000) as truncates
         from member m
         join rowrelay.capture c on c.id = m.capture
-        join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
+        join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p', 'f')
         left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
                            and r.state = case when m.by_statement then 'R' else 'A' end
         left join present e on e.relation = m.relation and e.function = rowrelay.statement_name(m.capture)

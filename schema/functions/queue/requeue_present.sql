@@ -23,7 +23,8 @@ begin
     total := rowrelay.requeue_present(capture, target, shared, rowrelay.shared_key());
   end if;
   for part in
-    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
+    select m
+      from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind in ('r', 'f')
   loop
     execute rowrelay.snapshot_statement(capture, target, part, condition, false, problem) into queued, last_id;
     total := total + queued;

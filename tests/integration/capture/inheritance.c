@@ -380,3 +380,92 @@ Test(inheritance, whether_a_mirror_may_lack_a_row_is_asked_only_where_something_
   sql(f.at_source, "commit");
   fixture_end(&f);
 }
+
+/* ---- foreign tables ---------------------------------------------------------------------------------------------- */
+
+/* Table "far" of this database, as the foreign tables that belong to captured ones see it. */
+static void far_begin(struct fixture *f, const char *name, const char *script) {
+  mirrored_begin(f, name,
+                 "create table far (id int, name text); create extension postgres_fdw; do $$ begin execute format("
+                 "'create server here foreign data wrapper postgres_fdw options (host %L, port %L, dbname %L)', "
+                 "split_part(current_setting('unix_socket_directories'), ', ', 1), current_setting('port'), "
+                 "current_database()); end $$; create user mapping for current_user server here");
+  sql(f->at_source, "%s", script);
+}
+
+/* Its rows change elsewhere, and before PostgreSQL 16 it has no triggers for TRUNCATE. */
+Test(inheritance, a_foreign_partition_or_child_is_told_of_and_its_truncate_captured_where_the_server_can) {
+  static const char *const MADE[] = {
+      "create table animal (id int, name text) partition by range (id);"
+      "create table near partition of animal for values from (0) to (10);"
+      "create foreign table away partition of animal for values from (10) to (20) server here options (table_name "
+      "'far')",
+      "create table animal (id int, name text); create foreign table away () inherits (animal) server here options "
+      "(table_name 'far')"};
+  for (int i = 0; i < 2; i++) {
+    struct fixture f;
+    const char *said;
+    far_begin(&f, "parts_foreign", MADE[i]);
+    rowrelay(&f, &said, NULL, "doctor", "animal", NULL);
+    cr_expect_not_null(strstr(said, "foreign tables: animal — "), "%s", said);
+    cr_assert(rowrelay(&f, NULL, &said, "capture", "animal", "--to", "w", "--create", NULL) == 0);
+    cr_expect_not_null(strstr(said, "what is written at their own servers is not captured"), "%s", said);
+    cr_expect_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL), ": away"));
+    sql(f.at_source, "insert into animal values (1, 'cat'); insert into away values (11, 'dog'), (12, 'cow')");
+    mirrored_same(&f, "animal");
+    cr_assert_str_eq(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"), "");
+    sql(f.at_source, "truncate away");
+    if (PQserverVersion(f.at_source) >= 160000) {
+      mirrored_same(&f, "animal");
+    } else {
+      cr_expect_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL),
+                                i == 0 ? ", nor is TRUNCATE of one of them alone" : ", nor is their TRUNCATE"));
+    }
+    if (PQserverVersion(f.at_source) >= 160000 || i == 0) {
+      sql(f.at_source, "insert into away values (13, 'owl'); truncate animal; insert into away values (14, 'hen')");
+      mirrored_same(&f, "animal");
+      cr_expect_str_eq(ask(f.at_target, "select string_agg(name, ' ') from animal"), "hen");
+    }
+    rowrelay_ok(&f, "release", "animal", NULL);
+    cr_expect(ask_number(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%'") == 0);
+    fixture_end(&f);
+  }
+}
+
+Test(inheritance, a_foreign_child_that_comes_later_gets_its_triggers_and_is_told_of) {
+  struct fixture f;
+  const char *said;
+  far_begin(&f, "parts_foreign_late", "create table animal (id int, name text)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "create foreign table away () inherits (animal) server here options (table_name 'far')");
+  said = ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m");
+  cr_expect_not_null(strstr(said, "what was written to child public.away before it had triggers is not in the log"),
+                     "%s", said);
+  cr_assert_str_eq(
+      ask(f.at_source, "delete from rowrelay.job; select string_agg(m, ' ') from rowrelay.maintain() as m"), "");
+  cr_expect_not_null(strstr(ask(f.at_source, "select note from rowrelay.captures"), ": away"));
+  sql(f.at_source, "create table dog () inherits (animal); delete from rowrelay.job; select rowrelay.maintain();"
+                   "insert into away values (1, 'cat'); insert into dog values (2, 'rex')");
+  mirrored_same(&f, "animal");
+  sql(f.at_source, "alter foreign table away no inherit animal; delete from rowrelay.job; select rowrelay.maintain()");
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  cr_expect(ask_number(f.at_source, "select count(*) from pg_trigger where tgrelid = 'away'::regclass") == 0);
+  fixture_end(&f);
+}
+
+Test(inheritance, verify_repairs_rows_that_changed_at_the_server_of_a_foreign_child) {
+  struct fixture f;
+  far_begin(&f, "parts_foreign_repair",
+            "create table animal (id int primary key, name text); create foreign table away () inherits (animal) "
+            "server here options (table_name 'far'); insert into far values (11, 'dog'), (12, 'cow')");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'cat')");
+  mirrored_deliver(&f);
+  rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL);
+  mirrored_same(&f, "animal");
+  sql(f.at_source, "update far set name = 'x' where id = 11; delete from far where id = 12;"
+                   "insert into far values (14, 'hen')");
+  rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL);
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}

@@ -7219,7 +7219,8 @@ $$;
 -- Purpose:    returns the tables whose rows a capture covers: the table, its partitions or inheritance children, and
 --             theirs
 -- Parameters: capture
--- Result:     tables, parents first, so that locks are taken in the order in which writers take them
+-- Result:     tables, foreign ones among them, parents first, so that locks are taken in the order in which writers
+--             take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
@@ -7238,7 +7239,7 @@ begin
     select array(select m.relation::regclass
                    from member m
                   -- a join could find two versions of a table's row, if it was altered and truncated concurrently
-                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
+                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p', 'f'))
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;
@@ -8696,6 +8697,33 @@ begin
                                    ' and rowrelay.sees_trigger(tg_relid)', c.oid) else '' end
                   || format(' and not rowrelay.is_of_capture(%s, tg_relid)', capture.id) end
       from pg_class c where c.oid = capture.relation);
+end
+$$;
+-- Purpose:    tells of the foreign tables among a table's partitions and inheritance children: their rows also change
+--             at the servers where they are, without a trigger here; and PostgreSQL has triggers for TRUNCATE of a
+--             foreign table only since version 16
+-- Parameters: relation
+-- Result:     a sentence; null: there are none
+create or replace function rowrelay.foreign_parts(relation regclass) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  if not exists (select from pg_class c where c.oid = relation and c.relhassubclass) then
+    return null;
+  end if;
+  return (
+    with recursive member(relation) as (
+      select foreign_parts.relation::oid
+      union
+      select i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
+    )
+    select format('foreign tables belong to it, and what is written at their own servers is not captured%s: %s',
+                  case when current_setting('server_version_num')::integer >= 160000 then ''
+                       when exists (select from pg_class c where c.oid = foreign_parts.relation and c.relkind = 'p')
+                         then ', nor is TRUNCATE of one of them alone'
+                       else ', nor is their TRUNCATE' end,
+                  string_agg(f.ftrelid::regclass::text, ', ' order by f.ftrelid::regclass::text))
+      from member m join pg_foreign_table f on f.ftrelid = m.relation
+    having count(*) > 0);
 end
 $$;
 -- Purpose:    returns the body of a function that captures any change of a row of a table: of the function that the
@@ -10248,7 +10276,9 @@ begin
   values (shape.capture, rowrelay.last_change_id(), shape.noticed_at, true,
           -- An empty file has no rows. Searching for live rows could take long while writers wait.
           not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                      where pg_relation_size(t.relation) > 0),
+                      where pg_relation_size(t.relation) > 0
+                         -- whose rows are elsewhere
+                         or exists (select from pg_foreign_table f where f.ftrelid = t.relation)),
           shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
 end
 $$;
@@ -10852,6 +10882,21 @@ begin
             from jsonb_each(mask) as m);
 end
 $$;
+-- Purpose:    returns the statement that locks a table without its children. LOCK TABLE refuses a foreign table, but
+--             not a table to which one belongs, with which it locks its siblings, too.
+-- Parameters: relation; lock mode, as in LOCK TABLE
+-- Result:     for a foreign table that belongs to no other, a statement that changes nothing and takes ACCESS EXCLUSIVE
+create or replace function rowrelay.lock_statement(relation regclass, mode text) returns text
+language sql stable as $$
+  select case
+    when f.ftrelid is null then format('lock table only %s in %s mode', relation, mode)
+    else coalesce((select format('lock table %s in %s mode', min(i.inhparent)::regclass, mode)
+                     from pg_inherits i where i.inhrelid = relation having count(*) > 0),
+                  format('alter foreign table %s owner to %I', relation,
+                         (select pg_get_userbyid(c.relowner) from pg_class c where c.oid = relation)))
+    end
+    from (values (1)) as one(row) left join pg_foreign_table f on f.ftrelid = relation
+$$;
 -- Purpose:    locks tables without blocking others for long: a request for a strong lock blocks all later requests
 --             while it waits for one old transaction. So this waits for a tenth of a second, withdraws, lets others
 --             pass, and tries again.
@@ -10876,7 +10921,7 @@ begin
         -- one time limit for all tables together
         perform set_config('lock_timeout',
                            greatest(1, extract(epoch from ask_until - clock_timestamp()) * 1000)::integer::text, true);
-        execute format('lock table only %s in %s mode', relation, mode);
+        execute rowrelay.lock_statement(relation, mode);
       end loop;
       perform set_config('lock_timeout', before, true);
       return;
@@ -11018,7 +11063,10 @@ begin
                   t.name, t.moment, m.relation::regclass, capture.id), 'A'::"char"
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m
-     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+     where case (select c.relkind from pg_class c where c.oid = m.relation)
+             when 'f' then current_setting('server_version_num')::integer >= 160000 -- which has such triggers
+             when 'r' then true
+             when 'p' then true end
     union all
     select capture.relation, t.name,
            format('create trigger %I after %s on %s referencing %s for each statement execute function rowrelay.%I()',
@@ -11158,19 +11206,23 @@ begin
 end
 $$;
 -- Purpose:    returns partitions and inheritance children that came after their table was captured. Partitions have row
---             triggers, which PostgreSQL makes at once, and none for TRUNCATE; children have none.
+--             triggers, which PostgreSQL makes at once, and none for TRUNCATE; children have none. Before version 16
+--             foreign tables never have those for TRUNCATE.
 -- Parameters: capture
 create or replace function rowrelay.new_parts(capture rowrelay.capture) returns regclass[]
 language sql stable as $$
   with lacking(relation) as (
-    select w.relation from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), false, false) as w
+    select distinct w.relation
+      from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), false, false) as w
      where w.name = '!rowrelay_truncate'
+        or exists (select from pg_foreign_table f where f.ftrelid = w.relation)
+           and not exists (select from rowrelay.triggers_on(capture, array[w.relation]))
   )
   select coalesce(array_agg(l.relation), '{}') from lacking l having bool_and(l.relation <> capture.relation)
 $$;
 -- Purpose:    tells of new partitions and children that may have been written to while nothing captured that. A
 --             partition whose file is not its first one may have been truncated: a mirror may have rows that are gone.
---             A child whose file is not empty has, or had, rows.
+--             A child whose file is not empty has, or had, rows; of a foreign one nothing is known.
 -- Parameters: partitions and children (rowrelay.new_parts)
 -- Result:     sentences; null: there are none
 create or replace function rowrelay.unseen_parts(parts regclass[]) returns text
@@ -11182,7 +11234,9 @@ language sql stable as $$
                                      c.oid::regclass) end, '; ' order by c.oid)
     from pg_class c
    where c.oid = any (parts::oid[])
-     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid else pg_relation_size(c.oid) > 0 end
+     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid
+              when c.relkind = 'f' then true
+              else pg_relation_size(c.oid) > 0 end
 $$;
 -- Purpose:    returns how many rows of some tables this transaction has written so far, as the server counts them
 -- Parameters: tables
@@ -11533,6 +11587,13 @@ begin
       using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
   end if;
 
+  shown := rowrelay.foreign_parts(relation);
+  if shown is not null then
+    raise warning 'table %: %', relation, shown
+      using hint = 'After such a change, repair a mirror: ' || rowrelay.verify_commands(relation, true)
+                   || '; a table without a key: empty it there, and copy it again';
+  end if;
+
   if row_security_active(relation) then
     raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
       current_user
@@ -11614,9 +11675,9 @@ $$;
 --               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
---             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
---             security that hides rows, of partitions that may share keys, and of targets to which a dropped table of
---             the same name went, whose capture ends.
+--             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of
+--             foreign tables that belong to it, of row-level security that hides rows, of partitions that may share
+--             keys, and of targets to which a dropped table of the same name went, whose capture ends.
 -- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
 --             children share one; unknown columns; per statement is
 --             wanted of a partitioned table, a partition, or a table with inheritance; no lock within lock_wait. Then
@@ -15596,7 +15657,8 @@ begin
     total := rowrelay.requeue_present(capture, target, shared, rowrelay.shared_key());
   end if;
   for part in
-    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
+    select m
+      from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind in ('r', 'f')
   loop
     execute rowrelay.snapshot_statement(capture, target, part, condition, false, problem) into queued, last_id;
     total := total + queued;
@@ -18898,10 +18960,12 @@ begin
              coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end
                or coalesce(e.n, 0) <> case when m.by_statement then 3 else 0 end
                or m.by_statement and a.n is null as rows,
-             coalesce(s.n, 0) < 2 as truncates
+             coalesce(s.n, 0) < 2
+               -- of foreign tables PostgreSQL has those since version 16
+               and (k.relkind <> 'f' or current_setting('server_version_num')::integer >= 160000) as truncates
         from member m
         join rowrelay.capture c on c.id = m.capture
-        join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
+        join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p', 'f')
         left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
                            and r.state = case when m.by_statement then 'R' else 'A' end
         left join present e on e.relation = m.relation and e.function = rowrelay.statement_name(m.capture)
@@ -19053,6 +19117,8 @@ begin
                        o.obstacle || '; maintenance replaces its trigger function'
                      when c.column_state is distinct from s.state then
                        'the table was altered: capture is slower until maintenance replaces its trigger function'
+                     when r.relhassubclass then
+                       rowrelay.foreign_parts(c.relation)
                    end as note
               from rowrelay.capture m
              cross join lateral rowrelay.renumbered(m) as c
