@@ -445,6 +445,24 @@ Test(capture_options, an_unlogged_table_is_captured_with_a_warning) {
   fixture_end(&f);
 }
 
+/* From SQL: no command line has them. */
+Test(capture_options, a_column_without_a_name_is_refused_in_words) {
+  static const char *const OPTIONS[] = {"key", "lane", "columns", "exclude"};
+  struct fixture f;
+  mirrored_begin(&f, "options_null", "create table item (id int primary key)");
+  for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++) {
+    PGresult *result;
+    char call[128];
+    snprintf(call, sizeof call, "select rowrelay.capture_table('item', %s => array[null])", OPTIONS[i]);
+    result = PQexec(f.at_source, call);
+    cr_expect_not_null(strstr(PQresultErrorMessage(result), "the name of a column of table item is null ("), "%s",
+                       PQresultErrorMessage(result));
+    cr_expect_not_null(strstr(PQresultErrorMessage(result), OPTIONS[i]));
+    PQclear(result);
+  }
+  fixture_end(&f);
+}
+
 /* ---- patterns ------------------------------------------------------------------------------------------------------
  */
 
