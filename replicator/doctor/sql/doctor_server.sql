@@ -135,6 +135,27 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
            'in psql first: set statement_timeout = 0; set lock_timeout = 0'
       from limits l where l.all is not null
     union all
+    select 12, 'warn', 'rowrelay.skip',
+           'nothing is captured of what is written by ' || string_agg(u.who, ', ' order by u.who)
+             || ', for whom it is set by default',
+           min(format('alter %s reset rowrelay.skip', u.place))
+      from (select case when s.setrole <> 0
+                        then concat_ws(' in database ', format('role %I', r.rolname), quote_ident(d.datname))
+                        when s.setdatabase <> 0 then format('sessions of database %I', d.datname)
+                        else 'everybody' end as who,
+                   case when s.setrole = 0 and s.setdatabase <> 0 then format('database %I', d.datname)
+                        else concat_ws(' in database ', 'role ' || coalesce(quote_ident(r.rolname), 'all'),
+                                       quote_ident(d.datname)) end as place
+              from pg_catalog.pg_db_role_setting s
+              left join pg_catalog.pg_roles r on r.oid = s.setrole
+              left join pg_catalog.pg_database d on d.oid = s.setdatabase
+             where (s.setdatabase = 0 or d.datname = current_database())
+               and exists (select from unnest(s.setconfig) as c(line)
+                            where lower(split_part(c.line, '=', 1)) = 'rowrelay.skip'
+                              and lower(split_part(c.line, '=', 2))
+                                    = any ('{1,on,t,tr,tru,true,y,ye,yes}'))) as u
+    having count(*) > 0
+    union all
     select 13, 'warn', 'encoding', 'SQL_ASCII: what bytes mean is unknown, and they are taken for UTF-8',
            'expect rows that are no UTF-8 in: rowrelay errors'
      where pg_catalog.getdatabaseencoding() = 'SQL_ASCII'

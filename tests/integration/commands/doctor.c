@@ -144,7 +144,10 @@ Test(doctor, names_settings_that_do_harm) {
                            "synchronous_commit=off full_page_writes=off track_counts=off");
   sql(f.at_source, "alter role keeper set statement_timeout = '5s'; alter role keeper set lock_timeout = '1s'");
   sql(f.at_source, "alter role keeper connection limit 9");
+  sql(f.at_source, "alter role keeper set rowrelay.skip = on");
   const char *output = doctor(&keeper, 0, NULL, NULL);
+  has_line(output, "warn  rowrelay.skip — nothing is captured of what is written by role keeper, ",
+           "alter role keeper reset rowrelay.skip");
   has_line(output, "warn  lock table — it has room for 350 locks", "raise max_locks_per_transaction");
   has_line(output, "warn  doorbell — ", "max_prepared_transactions");
   has_line(output, "warn  synchronous_commit — ", "verify TARGET --repair");
