@@ -15,6 +15,9 @@ begin
                        coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
                                   'its changes; to capture it again: ' || rowrelay.capture_again(c),
                                 'the table is gone: release it')
+                     when l.for_rows and l.turns then
+                       'maintenance will replace its triggers, which miss nothing until then: it is to be captured '
+                         || case when rowrelay.is_by_statement(c) then 'by statement' else 'by row' end
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then

@@ -2,10 +2,12 @@
 --             is new; or whose triggers are on tables that no longer belong to them. One query for all: one by one,
 --             thousands of tables would take seconds.
 -- Result:     capture; whether a trigger for rows or statements is missing, or one too many; whether one for TRUNCATE
---             is missing; tables that have its triggers and no longer belong to it, or null. No row for a capture
---             that has all triggers, or whose table is gone.
+--             is missing; whether the first is only because it is to be captured by statement and is captured by row,
+--             or the other way round, and its triggers miss nothing until they are replaced; tables that
+--             have its triggers and no longer belong to it, or null. No row for a capture that has all triggers, or
+--             whose table is gone.
 create or replace function rowrelay.lacking_triggers()
-  returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
+  returns table (capture integer, for_rows boolean, for_truncates boolean, turns boolean, left_over regclass[])
 -- resets the planner settings of processes, which suit only the queue; no nested loop, because the numbers of triggers
 -- are not known to the planner, and each table would be compared with each trigger
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
@@ -30,6 +32,8 @@ begin
              coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end
                or coalesce(e.n, 0) <> case when m.by_statement then 3 else 0 end
                or m.by_statement and a.n is null as rows,
+             case when m.by_statement then e.n is null and o.n = case when c.row_filter is null then 1 else 5 end
+                  else e.n = 3 and o.n >= 1 end as turns,
              coalesce(s.n, 0) < 2
                -- of foreign tables PostgreSQL has those since version 16
                and (k.relkind <> 'f' or current_setting('server_version_num')::integer >= 160000) as truncates
@@ -38,6 +42,8 @@ begin
         join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p', 'f')
         left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
                            and r.state = case when m.by_statement then 'R' else 'A' end
+        left join present o on o.relation = m.relation and o.function = 'capture_' || m.capture
+                           and o.state = case when m.by_statement then 'A' else 'R' end
         left join present e on e.relation = m.relation and e.function = rowrelay.statement_name(m.capture)
                            and e.state = 'O'
         left join present a on a.relation = m.relation and a.function = 'stand_alone' and a.state = 'D'
@@ -60,10 +66,11 @@ begin
       select m.capture, m.relation from member m
     )
     select u.capture, coalesce(bool_or(u.rows), false), coalesce(bool_or(u.truncates), false),
+           coalesce(bool_and(u.turns) filter (where u.rows), false),
            array_agg(u.relation::regclass order by u.relation) filter (where u.relation is not null)
-      from (select l.capture, l.rows, l.truncates, null::oid as relation from lacking l
+      from (select l.capture, l.rows, l.truncates, l.turns, null::oid as relation from lacking l
             union all
-            select s.capture, false, false, s.relation from surplus s) as u
+            select s.capture, false, false, null, s.relation from surplus s) as u
      group by u.capture
     having bool_or(u.rows) or bool_or(u.truncates) or count(u.relation) > 0;
 end

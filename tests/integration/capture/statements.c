@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "mirrored.h"
@@ -215,6 +216,34 @@ Test(statements, a_table_whose_keys_no_index_bounds_is_captured_by_row_and_says_
                    "a column of its key is in no index, and may be large");
   sql(f.at_source, "create index on item (big); select rowrelay.maintain()");
   is_by_statement(&f, "item", true);
+  fixture_end(&f);
+}
+
+/* Its triggers by statement queue for the document, too. */
+Test(statements, a_table_that_a_document_is_built_from_is_told_to_turn_and_not_to_lack_triggers) {
+  static const char QUERY[] = "/tmp/rowrelay-statements-document.sql";
+  struct fixture f;
+  const char *said;
+  begin(&f, "statements_document");
+  sql(f.at_source, "create table item (id int primary key, n int);"
+                   "select rowrelay.capture_table('item', per => 'statement')");
+  FILE *query = fopen(QUERY, "we");
+  cr_assert(query != NULL);
+  fputs("select id, n from item where id = any ($1)", query);
+  fclose(query);
+  rowrelay_ok(&f, "document", "add", "doc", "--target", "w", "--key", "id", "--query", QUERY, "--from", "item:id",
+              NULL);
+  unlink(QUERY);
+  is_by_statement(&f, "item", true);
+  said = ask(f.at_source, "select note from rowrelay.captures");
+  cr_expect_not_null(strstr(said, "maintenance will replace its triggers, which miss nothing until then"), "%s", said);
+  sql(f.at_source, "insert into item values (1, 1), (2, 2)");
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 2);
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+  is_by_statement(&f, "item", false);
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "alter table item disable trigger \"!rowrelay\"");
+  cr_expect_not_null(strstr(ask(f.at_source, "select note from rowrelay.captures"), "triggers are missing"));
   fixture_end(&f);
 }
 

@@ -5365,7 +5365,7 @@ $$;
 -- Purpose:    returns the numbers of columns by their names
 -- Parameters: relation; names; their purpose, for the error message
 -- Result:     numbers in the order of the names; null for null
--- Errors:     a column does not exist
+-- Errors:     a column does not exist; a name is null
 create or replace function rowrelay.attribute_numbers(relation regclass, names text[], purpose text) returns smallint[]
 language plpgsql stable as $$
 declare
@@ -5378,6 +5378,10 @@ begin
   end if;
   numbers := '{}';
   foreach name in array names loop
+    if name is null then
+      raise exception 'the name of a column of table % is null (%)', relation, purpose
+        using errcode = 'null_value_not_allowed';
+    end if;
     select a.attnum into number from pg_attribute a
      where a.attrelid = relation and a.attname = name and a.attnum > 0 and not a.attisdropped;
     if not found then
@@ -18932,10 +18936,12 @@ $$;
 --             is new; or whose triggers are on tables that no longer belong to them. One query for all: one by one,
 --             thousands of tables would take seconds.
 -- Result:     capture; whether a trigger for rows or statements is missing, or one too many; whether one for TRUNCATE
---             is missing; tables that have its triggers and no longer belong to it, or null. No row for a capture
---             that has all triggers, or whose table is gone.
+--             is missing; whether the first is only because it is to be captured by statement and is captured by row,
+--             or the other way round, and its triggers miss nothing until they are replaced; tables that
+--             have its triggers and no longer belong to it, or null. No row for a capture that has all triggers, or
+--             whose table is gone.
 create or replace function rowrelay.lacking_triggers()
-  returns table (capture integer, for_rows boolean, for_truncates boolean, left_over regclass[])
+  returns table (capture integer, for_rows boolean, for_truncates boolean, turns boolean, left_over regclass[])
 -- resets the planner settings of processes, which suit only the queue; no nested loop, because the numbers of triggers
 -- are not known to the planner, and each table would be compared with each trigger
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
@@ -18960,6 +18966,8 @@ begin
              coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end
                or coalesce(e.n, 0) <> case when m.by_statement then 3 else 0 end
                or m.by_statement and a.n is null as rows,
+             case when m.by_statement then e.n is null and o.n = case when c.row_filter is null then 1 else 5 end
+                  else e.n = 3 and o.n >= 1 end as turns,
              coalesce(s.n, 0) < 2
                -- of foreign tables PostgreSQL has those since version 16
                and (k.relkind <> 'f' or current_setting('server_version_num')::integer >= 160000) as truncates
@@ -18968,6 +18976,8 @@ begin
         join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p', 'f')
         left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
                            and r.state = case when m.by_statement then 'R' else 'A' end
+        left join present o on o.relation = m.relation and o.function = 'capture_' || m.capture
+                           and o.state = case when m.by_statement then 'A' else 'R' end
         left join present e on e.relation = m.relation and e.function = rowrelay.statement_name(m.capture)
                            and e.state = 'O'
         left join present a on a.relation = m.relation and a.function = 'stand_alone' and a.state = 'D'
@@ -18990,10 +19000,11 @@ begin
       select m.capture, m.relation from member m
     )
     select u.capture, coalesce(bool_or(u.rows), false), coalesce(bool_or(u.truncates), false),
+           coalesce(bool_and(u.turns) filter (where u.rows), false),
            array_agg(u.relation::regclass order by u.relation) filter (where u.relation is not null)
-      from (select l.capture, l.rows, l.truncates, null::oid as relation from lacking l
+      from (select l.capture, l.rows, l.truncates, l.turns, null::oid as relation from lacking l
             union all
-            select s.capture, false, false, s.relation from surplus s) as u
+            select s.capture, false, false, null, s.relation from surplus s) as u
      group by u.capture
     having bool_or(u.rows) or bool_or(u.truncates) or count(u.relation) > 0;
 end
@@ -19091,6 +19102,9 @@ begin
                        coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
                                   'its changes; to capture it again: ' || rowrelay.capture_again(c),
                                 'the table is gone: release it')
+                     when l.for_rows and l.turns then
+                       'maintenance will replace its triggers, which miss nothing until then: it is to be captured '
+                         || case when rowrelay.is_by_statement(c) then 'by statement' else 'by row' end
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then
