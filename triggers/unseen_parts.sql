@@ -10,9 +10,10 @@ language sql stable as $$
                                      c.oid::regclass)
                          else format('what was written to child %s before it had triggers is not in the log',
                                      c.oid::regclass) end, '; ' order by c.oid)
-    from pg_class c
-   where c.oid = any (parts::oid[])
-     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid
+    from unnest(parts) as p(relation)
+    join pg_class c on c.oid = p.relation
+   -- of these alone: the size of another table is not known while somebody has locked it
+   where case when c.relispartition then pg_relation_filenode(p.relation) <> c.oid
               when c.relkind = 'f' then true
-              else pg_relation_size(c.oid) > 0 end
+              else pg_relation_size(p.relation) > 0 end
 $$;
