@@ -49,6 +49,7 @@ declare
       "source": ["select"],
       "capture": ["select"],
       "shape": ["select"],
+      "older_value": ["select"],
       "route": ["select"],
       "document": ["select"],
       "document_source": ["select"],

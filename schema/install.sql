@@ -334,6 +334,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_function.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/current_shape.sql
+\ir ../triggers/older_values.sql
+\ir ../triggers/note_files.sql
+\ir ../triggers/note_older_values.sql
 \ir ../triggers/note_shape.sql
 \ir ../triggers/begin_log.sql
 \ir ../triggers/trigger_grants.sql

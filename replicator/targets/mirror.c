@@ -244,9 +244,9 @@ static bool add_shape(struct mirror *mirror, const struct preparation *preparati
   const char *names = mirror->names.data;
   bool routes_are_new = push->routes_are_new;
   /* Dropped columns are known only if the routes were read after the change was captured. */
-  struct values values =
-      VALUES(route->into_table, names, key_of(change, names), change->text_columns,
-             routes_are_new ? route->source_columns : NULL, routes_are_new ? route->hidden_columns : NULL);
+  struct values values = VALUES(route->into_table, names, key_of(change, names), change->text_columns,
+                                routes_are_new ? route->source_columns : NULL,
+                                routes_are_new ? route->hidden_columns : NULL, route->columns);
   PGresult *reply = NULL;
   struct shape *shape = NULL;
   bool ok = false;

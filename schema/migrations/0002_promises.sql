@@ -111,10 +111,40 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while; people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column; '
+  'people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
-comment on column rowrelay.gap.noted_at is 'when the table was captured again';
+comment on column rowrelay.gap.noted_at is
+  'when the table was captured again, or it was noticed that columns were added';
+
+-- Added columns ---------------------------------------------------------------------------------------------------
+
+create table rowrelay.older_value (
+  capture     integer not null references rowrelay.capture,
+  number      smallint not null,
+  numbered_at text not null,
+  value       text not null,
+  constraint older_value_pkey primary key (capture, number, numbered_at)
+);
+comment on table rowrelay.older_value is
+  'values of added columns in rows that are older, which the server forgets when it writes the table anew; see '
+  'rowrelay.older_values()';
+comment on column rowrelay.older_value.capture is 'the table';
+comment on column rowrelay.older_value.number is 'attribute number of the column';
+comment on column rowrelay.older_value.numbered_at is 'where that number is valid, see rowrelay.numbered_here()';
+comment on column rowrelay.older_value.value is 'as the text of its type';
+
+create table rowrelay.table_files (
+  capture   integer primary key references rowrelay.capture,
+  relations oid[] not null,
+  files     oid[] not null
+);
+comment on table rowrelay.table_files is
+  'where the rows of captured tables were when columns were last looked at; see rowrelay.note_files()';
+comment on column rowrelay.table_files.capture is 'the table';
+comment on column rowrelay.table_files.relations is 'its parts: itself, partitions, inheritance children';
+comment on column rowrelay.table_files.files is 'their relfilenode, another when all rows were written anew';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 

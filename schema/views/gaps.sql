@@ -1,4 +1,5 @@
--- Targets that lack changes, because nothing captured a table for a while, and what repairs them.
+-- Targets that lack changes, because nothing captured a table for a while, or values of older rows in a column that was
+-- added, which nobody knows any more; and what repairs them.
 create or replace view rowrelay.gaps as
 select c.relation,
        c.relation_name,
@@ -12,5 +13,6 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, a child or partition had none yet, or it was another table; a '
-                                 'row goes when its target has been repaired';
+                                 'dropped or disabled, a child or partition had none yet, or it was another table; or '
+                                 'because a column was added and its rows were written anew, so that it is not known '
+                                 'what older rows had in it; a row goes when its target has been repaired';

@@ -52,7 +52,8 @@ select t.name as target,
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
          (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
-                        'were missing or disabled, or it was another table -- run: %s%s',
+                        'were missing or disabled, it was another table, or a column was added and its rows written '
+                        'anew -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],

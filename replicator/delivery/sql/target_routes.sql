@@ -22,18 +22,13 @@ select r.capture,
                                             where s.target = $1::integer and s.until_id is null) as is_replaced,
        case when r.create_table then coalesce(
          (select d.columns::json from rowrelay.document d where d.target = r.target),
-         -- What the source shows in rows that are older than the column. Not if it was left out for a while, since rows
-         -- may have got other values then.
-         (select json_agg(json_build_object(
-                            'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'older_have',
-                            case when not (c.mask ? a.attnum::text or c.mask_names ? a.attname::text)
-                                      and (select bool_or(a.attnum <> all (s.numbers))
-                                                  and bool_and(a.attnum <> all (s.hidden))
-                                             from rowrelay.shape s
-                                            where s.capture = c.id)
-                                 then (a.attmissingval::text::text[])[1] end)
-                         order by a.attnum)
+         -- not what rows have under a mask
+         (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+                                            'older_have', o.value, 'older_names', o.names)
+                          order by a.attnum)
             from pg_attribute a
+            left join rowrelay.older_values(c) as o
+                   on o.number = a.attnum and not (c.mask ? a.attnum::text or c.mask_names ? a.attname::text)
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
              and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))),
          case when t.is_there then '[]'::json end) end as columns,

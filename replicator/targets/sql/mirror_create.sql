@@ -3,14 +3,15 @@
 -- remembered by the session: see mirror_left_out.sql.
 --   $1 table's name, quoted where it must be
 --   $2 [{"name", "type", "index": method of an index on it, or null, "older_have": what the source shows in rows that
---      are older than the column, or null}]
+--      are older than the column, or null, "older_names": names of other columns, as far as this one never had them}]
 --   $3 names of the key's columns, JSON array
 --   $4 [{"schema", "type", "definition"}] of types that people defined, or null
 --   $5 [{"kind", "name", "definition"}] of what else a new table gets, as rowrelay.mirror_parts() gives it, or null
 with wanted as (
-  select c.name, c.type, c.index, c.older_have, c.position
-    from rows from (json_to_recordset($2::json) as (name text, type text, index text, older_have text)) with ordinality
-           as c(name, type, index, older_have, position)
+  select c.name, c.type, c.index, c.older_have, c.older_names, c.position
+    from rows from (json_to_recordset($2::json) as (name text, type text, index text, older_have text,
+                                                    older_names json)) with ordinality
+           as c(name, type, index, older_have, older_names, position)
 ), key as (
   select json_array_elements_text($3::json) as name
 ), type as (
@@ -45,7 +46,9 @@ with wanted as (
            as p(kind, name, definition, position)
 ), new as (
   select format('create table %s (%s%s)', $1,
-                (select string_agg(format('%I %s', w.name, w.type), ', ' order by w.position) from wanted w),
+                (select string_agg(format('%I %s%s', w.name, w.type, ' default ' || quote_literal(w.older_have)), ', '
+                                   order by w.position)
+                   from wanted w),
                 (select ', primary key (' || string_agg(format('%I', k.name), ', ') || ')'
                    from key k having count(*) > 0)) as statement
 )
@@ -76,7 +79,8 @@ select concat(
           where p.kind <> 'partitioned') as attempt on true
       group by n.statement)
   else
-    -- The default stays: changes from before the column existed may still arrive, and do not name it. Another column
+    -- The default stays, as that of a new table: another process, which does not know of the column yet, may deliver
+    -- changes from before, without naming it. Another column
     -- that the source has not may be this one's former name, under which rows have their own values.
     (select string_agg(format('alter table %s add column if not exists %I %s%s; ', $1, w.name, w.type,
                               ' default ' || o.older_have), '' order by w.position)
@@ -94,7 +98,9 @@ select concat(
          where w.older_have is not null
            and not exists (select from pg_attribute a
                             where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped
-                              and a.attname::text not in (select v.name from wanted v))
+                              and a.attname::text not in (select v.name from wanted v
+                                                          union
+                                                          select json_array_elements_text(w.older_names)))
          union all
         select null
          limit 1) as o

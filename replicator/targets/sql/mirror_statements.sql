@@ -8,6 +8,8 @@
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 --   $5 names of the columns that the source has now, JSON array; null: not known
 --   $6 names of the columns that it has and that are left out now, JSON array; null: none, or not known
+--   $7 [{"name", "older_have": value in rows that are older than the column, or null, "older_names": names that rows
+--      without it may have}] of columns that rows may lack; null: none
 -- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, insert, upsert,
 --   delete_by_key, delete_rows, truncate
 with target as (
@@ -51,6 +53,20 @@ with target as (
       select $5::json is not null
              and not exists (select json_array_elements_text($5::json) except select json_array_elements_text($2::json))
              as is_whole) as d
+), older as (
+  -- What rows had in columns that were added after them. A name that may be the column's former one has its value.
+  select string_agg(format('%I', w.name), ', ' order by w.name) as names,
+         string_agg(format('%L::%s', w.older_have, format_type(a.atttypid, a.atttypmod)), ', ' order by w.name)
+           as expressions,
+         string_agg(format('x.%I', w.name), ', ' order by w.name) as own,
+         string_agg(format('%I = excluded.%I', w.name, w.name), ', ' order by w.name) as assignments
+    from target t
+    cross join json_to_recordset($7::json) as w(name text, older_have text, older_names json)
+    join pg_attribute a on a.attrelid = t.relation and a.attname = w.name and a.attnum > 0 and not a.attisdropped
+                       and a.attgenerated = '' and a.attidentity <> 'a'
+   where w.older_have is not null
+     and w.name not in (select json_array_elements_text($2::json))
+     and not exists (select json_array_elements_text($2::json) except select json_array_elements_text(w.older_names))
 ), key as (
   -- by each type's own equality, wherever its operator is; those of all enums, for one, refuse a domain over an enum
   select string_agg(format('%I', k), ', ') as names,
@@ -105,27 +121,32 @@ select t.relation is not null as exists,
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)) as key_is_unique,
-       case when l.names is null then format('insert into %s select from json_array_elements($1::json)', t.name)
-            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names,
-                        l.expressions, s.text)
+       case when coalesce(l.names, o.names) is null
+            then format('insert into %s select from json_array_elements($1::json)', t.name)
+            else format('insert into %s (%s) overriding system value select %s from %s', t.name,
+                        concat_ws(', ', l.names, o.names), concat_ws(', ', l.expressions, o.expressions), s.text)
        end as insert,
-       format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
-              l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')) as upsert,
+       format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name,
+              concat_ws(', ', l.names, o.names), concat_ws(', ', l.expressions, o.expressions), s.text, k.names,
+              coalesce('update set ' || nullif(concat_ws(', ', l.assignments, o.assignments), ''), 'nothing'))
+         as upsert,
        format(case when k.in_image
                    then 'delete from %1$s as t using json_array_elements($1::json) as i(image) '
                         'cross join lateral json_populate_record(null::%1$s, i.image) as k where %2$s'
                    else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s'
               end, t.name, k.matches) as delete_by_key,
-       -- of equal rows as many go as there are in $1; what the target has besides does not count
+       -- of equal rows as many go as there are in $1; what the target has besides does not count, but those go first
+       -- that have in a column what was there before it was
        format('delete from %1$s as t using ('
                 'select o.tableoid, o.ctid from ('
                   'select x.tableoid, x.ctid, row(%2$s)::text as image, '
-                         'row_number() over (partition by row(%2$s)::text) as n from %1$s as x) as o '
+                         'row_number() over (partition by row(%2$s)::text%5$s) as n from %1$s as x) as o '
                 'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
                 'on d.image = o.image and o.n <= d.n) as v '
-              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text)
+              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text,
+              ' order by row(' || o.own || ')::text = row(' || o.expressions || ')::text desc')
          as delete_rows,
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
             then format('delete from %s', t.name) else format('truncate %s', t.name) end as truncate
-  from target t, lists l, key k, source_rows s;
+  from target t, lists l, older o, key k, source_rows s;

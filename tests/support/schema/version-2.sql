@@ -904,10 +904,40 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while; people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column; '
+  'people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
-comment on column rowrelay.gap.noted_at is 'when the table was captured again';
+comment on column rowrelay.gap.noted_at is
+  'when the table was captured again, or it was noticed that columns were added';
+
+-- Added columns ---------------------------------------------------------------------------------------------------
+
+create table rowrelay.older_value (
+  capture     integer not null references rowrelay.capture,
+  number      smallint not null,
+  numbered_at text not null,
+  value       text not null,
+  constraint older_value_pkey primary key (capture, number, numbered_at)
+);
+comment on table rowrelay.older_value is
+  'values of added columns in rows that are older, which the server forgets when it writes the table anew; see '
+  'rowrelay.older_values()';
+comment on column rowrelay.older_value.capture is 'the table';
+comment on column rowrelay.older_value.number is 'attribute number of the column';
+comment on column rowrelay.older_value.numbered_at is 'where that number is valid, see rowrelay.numbered_here()';
+comment on column rowrelay.older_value.value is 'as the text of its type';
+
+create table rowrelay.table_files (
+  capture   integer primary key references rowrelay.capture,
+  relations oid[] not null,
+  files     oid[] not null
+);
+comment on table rowrelay.table_files is
+  'where the rows of captured tables were when columns were last looked at; see rowrelay.note_files()';
+comment on column rowrelay.table_files.capture is 'the table';
+comment on column rowrelay.table_files.relations is 'its parts: itself, partitions, inheritance children';
+comment on column rowrelay.table_files.files is 'their relfilenode, another when all rows were written anew';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
@@ -10244,7 +10274,111 @@ begin
   return shape;
 end
 $$;
--- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed
+-- Purpose:    tells which value rows have in columns that are younger than they are: an image from before such a column
+--             lacks it, and the table shows this value without having written it (ADD COLUMN with a constant default)
+-- Parameters: capture
+-- Result:     number and value of each such column; names: names that an image without the column may have: those of
+--             other columns, now and before, as far as this column never had them. No row where the value is not known,
+--             nor for a column that was left out for a while, in which rows may have got other values.
+create or replace function rowrelay.older_values(capture rowrelay.capture)
+  returns table (number smallint, value text, names json)
+-- the text must not depend on the session
+language plpgsql stable set datestyle = 'ISO, YMD' set intervalstyle = 'postgres' set timezone = 'UTC'
+  set extra_float_digits = 3 set bytea_output = 'hex' as $$
+declare
+  younger smallint[] := array(
+    select a.attnum from pg_attribute a
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+       and (select bool_or(a.attnum <> all (s.numbers)) and bool_and(a.attnum <> all (s.hidden))
+              from rowrelay.shape s where s.capture = older_values.capture.id));
+  here text;
+begin
+  if younger = '{}' then
+    return;
+  end if;
+  here := rowrelay.numbered_here(capture.relation);
+  return query
+    select a.attnum,
+           case when a.atttypid = 'bool'::regtype then v.value::bool::text else v.value end, -- as texts, too
+           (select json_agg(n.name order by n.name)
+              from (select b.attname::text as name from pg_attribute b
+                     where b.attrelid = a.attrelid and b.attnum > 0 and not b.attisdropped and b.attnum <> a.attnum
+                    union
+                    select u.name from rowrelay.shape s cross join unnest(s.numbers, s.names) as u(number, name)
+                     where s.capture = older_values.capture.id and u.number <> a.attnum) as n
+             where not exists (select from rowrelay.shape s cross join unnest(s.numbers, s.names) as u(number, name)
+                                where s.capture = older_values.capture.id and u.number = a.attnum and u.name = n.name))
+      from pg_attribute a
+     cross join lateral (
+       select coalesce(
+                (a.attmissingval::text::text[])[1],
+                -- of a partitioned table only the partitions have it
+                (select min(m.missing)
+                   from unnest(case when exists (select from pg_class r
+                                                  where r.oid = capture.relation and r.relhassubclass)
+                                    then rowrelay.captured_tables(capture) end) as t(relation)
+                   join pg_attribute p on p.attrelid = t.relation and p.attname = a.attname and not p.attisdropped
+                  cross join lateral (select (p.attmissingval::text::text[])[1] as missing) as m
+                 having min(m.missing) = max(m.missing)),
+                (select o.value from rowrelay.older_value o
+                  where o.capture = older_values.capture.id and o.number = a.attnum
+                    and o.numbered_at = here)) as value) as v
+     where a.attrelid = capture.relation and a.attnum = any (younger) and v.value is not null;
+end
+$$;
+-- Purpose:    notes in which files a capture's rows are
+-- Parameters: capture
+-- Result:     whether a table has another file than when that was last noted: all of its rows were written anew since,
+--             or truncated
+create or replace function rowrelay.note_files(capture rowrelay.capture) returns boolean
+language plpgsql as $$
+declare
+  was rowrelay.table_files;
+  now rowrelay.table_files;
+begin
+  select f.* into was from rowrelay.table_files f where f.capture = note_files.capture.id;
+  select coalesce(array_agg(r.oid order by r.oid), '{}'), coalesce(array_agg(r.relfilenode order by r.oid), '{}')
+    into now.relations, now.files
+    from pg_class r where r.oid = any (rowrelay.captured_tables(capture));
+  insert into rowrelay.table_files as f (capture, relations, files) values (capture.id, now.relations, now.files)
+      on conflict on constraint table_files_pkey do update set relations = excluded.relations, files = excluded.files
+   where (f.relations, f.files) is distinct from (excluded.relations, excluded.files);
+  return exists (select from unnest(was.relations, was.files) as w(relation, file)
+                   join unnest(now.relations, now.files) as n(relation, file) on n.relation = w.relation
+                  where n.file <> w.file);
+end
+$$;
+-- Purpose:    notes which values older rows have in columns that were added to a captured table (rowrelay.older_value).
+--             Where that is not known, because the rows were written anew at the same time or since, mirrors may have
+--             null there: it notes a gap of them (rowrelay.gap).
+-- Parameters: capture; its shape until now; its shape from now on
+create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
+                                                      shape rowrelay.shape) returns void
+language plpgsql as $$
+declare
+  is_new_file constant boolean := rowrelay.note_files(capture);
+begin
+  insert into rowrelay.older_value as o (capture, number, numbered_at, value)
+  select capture.id, v.number, rowrelay.numbered_here(capture.relation), v.value
+    from rowrelay.older_values(capture) as v
+      on conflict on constraint older_value_pkey do update set value = excluded.value
+   where o.value <> excluded.value;
+  if is_new_file
+     and exists (select from unnest(shape.numbers) as n(number)
+                  where n.number <> all (was.numbers) and n.number <> all (was.hidden)
+                    and n.number not in (select v.number from rowrelay.older_values(capture) as v))
+     and exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                  where pg_relation_size(t.relation) > 0) then
+    perform rowrelay.note_gap(capture.id, array(select t.id
+                                                  from rowrelay.route r
+                                                  join rowrelay.target t on t.id = r.target
+                                                 where r.capture = note_older_values.capture.id and r.until_id is null
+                                                   and rowrelay.is_mirror(t)));
+  end if;
+end
+$$;
+-- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed, and
+--             the values that older rows have in columns that were added
 -- Parameters: capture
 create or replace function rowrelay.note_shape(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -10253,6 +10387,7 @@ declare
   last  rowrelay.shape;
 begin
   select s.* into last from rowrelay.shape s where s.capture = note_shape.capture.id order by s.id desc limit 1;
+  perform rowrelay.note_older_values(capture, last, shape);
   if (last.numbers, last.names, last.masks::text, last.hidden, last.key_types)
      is distinct from (shape.numbers, shape.names, shape.masks::text, shape.hidden, shape.key_types) then
     -- The id is read last: all changes with larger ids have this shape.
@@ -10272,6 +10407,7 @@ language plpgsql as $$
 declare
   shape rowrelay.shape := rowrelay.current_shape(capture);
 begin
+  perform rowrelay.note_files(capture);
   update rowrelay.capture c set log_since = clock_timestamp()
    where c.id = begin_log.capture.id
   returning c.log_since into shape.noticed_at;
@@ -11236,11 +11372,12 @@ language sql stable as $$
                                      c.oid::regclass)
                          else format('what was written to child %s before it had triggers is not in the log',
                                      c.oid::regclass) end, '; ' order by c.oid)
-    from pg_class c
-   where c.oid = any (parts::oid[])
-     and case when c.relispartition then pg_relation_filenode(c.oid) <> c.oid
+    from unnest(parts) as p(relation)
+    join pg_class c on c.oid = p.relation
+   -- of these alone: the size of another table is not known while somebody has locked it
+   where case when c.relispartition then pg_relation_filenode(p.relation) <> c.oid
               when c.relkind = 'f' then true
-              else pg_relation_size(c.oid) > 0 end
+              else pg_relation_size(p.relation) > 0 end
 $$;
 -- Purpose:    returns how many rows of some tables this transaction has written so far, as the server counts them
 -- Parameters: tables
@@ -19916,7 +20053,8 @@ comment on view rowrelay.backfills is 'copies of the rows that a table had befor
                                       'process id, at the source, of the connection that works on it; start_again: '
                                       'what does that, if it ended too early; see rowrelay.backfill() and '
                                       'rowrelay.cancel_backfill()';
--- Targets that lack changes, because nothing captured a table for a while, and what repairs them.
+-- Targets that lack changes, because nothing captured a table for a while, or values of older rows in a column that was
+-- added, which nobody knows any more; and what repairs them.
 create or replace view rowrelay.gaps as
 select c.relation,
        c.relation_name,
@@ -19930,8 +20068,9 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, a child or partition had none yet, or it was another table; a '
-                                 'row goes when its target has been repaired';
+                                 'dropped or disabled, a child or partition had none yet, or it was another table; or '
+                                 'because a column was added and its rows were written anew, so that it is not known '
+                                 'what older rows had in it; a row goes when its target has been repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -19986,7 +20125,8 @@ select t.name as target,
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
          (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
-                        'were missing or disabled, or it was another table -- run: %s%s',
+                        'were missing or disabled, it was another table, or a column was added and its rows written '
+                        'anew -- run: %s%s',
                         (array_agg(g.relation_name order by g.relation_name))[1],
                         to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                         (array_agg(g.repair order by g.relation_name))[1],
@@ -20077,6 +20217,7 @@ declare
       "source": ["select"],
       "capture": ["select"],
       "shape": ["select"],
+      "older_value": ["select"],
       "route": ["select"],
       "document": ["select"],
       "document_source": ["select"],
