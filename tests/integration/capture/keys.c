@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "mirrored.h"
 
 /* Types that the kinds below are of; made on both sides. */
 #define TYPES                                                                                                          \
@@ -450,5 +451,88 @@ Test(keys, the_lane_of_an_enum_comes_from_its_label_and_not_from_its_number) {
   cr_expect_eq(ask_number(f.at_source, "select count(distinct (c.key, q.lane)) from rowrelay.queue q "
                                        "join rowrelay.change c on c.id = q.change_id"),
                6);
+  fixture_end(&f);
+}
+
+/* ---- keys that a mirror would round ------------------------------------------------------------------------------ */
+
+struct finer {
+  const char *was, *is_now;
+  const char *former, *values; /* keys before and after */
+};
+
+static const struct finer FINER[] = {
+    {"numeric(10,2)", "numeric(12,4)", "1.25", "(1.2511), (1.2512)"},
+    {"numeric(10,2)", "numeric", "1.25", "(1.2511), (1.2512)"},
+    {"date", "timestamp", "'2020-01-01'", "('2020-01-01 10:00'), ('2020-01-01 11:00')"},
+    {"timestamptz(0)", "timestamptz", "'2020-01-01 10:00'", "('2020-01-01 10:00:00.1'), ('2020-01-01 10:00:00.2')"},
+    {"timestamp(1)", "timestamp(3)", "'2020-01-01 10:00'", "('2020-01-01 10:00:00.11'), ('2020-01-01 10:00:00.12')"},
+    {"time(0)", "time", "'10:00'", "('10:00:00.1'), ('10:00:00.2')"},
+    {"interval day", "interval", "'1 day'", "('1 day 1 hour'), ('1 day 2 hours')"},
+    {"real", "float8", "1.5", "(2.10000000001), (2.10000000002)"},
+    {"float8", "numeric", "1.5", "(1.10000000000000000001), (1.10000000000000000002)"},
+};
+enum { FINER_COUNT = sizeof FINER / sizeof *FINER };
+
+/* Their mirrors have the former types until somebody alters them: two keys would be one there. */
+Test(keys, of_a_finer_type_wait_until_the_mirror_has_that_type) {
+  struct fixture f;
+  mirrored_begin(&f, "keys_finer", "create table other (id int primary key)");
+  for (int i = 0; i < FINER_COUNT; i++)
+    sql(f.at_source, "create table k%d (k %s primary key, n int)", i, FINER[i].was);
+  rowrelay_ok(&f, "capture", "k*", "other", "--to", "w", "--create", NULL);
+  for (int i = 0; i < FINER_COUNT; i++)
+    sql(f.at_source, "insert into k%d values (%s)", i, FINER[i].former);
+  mirrored_deliver(&f);
+  for (int i = 0; i < FINER_COUNT; i++)
+    sql(f.at_source,
+        "alter table k%d alter k type %s; insert into k%d values %s; delete from k%d where k = (select max(k) from "
+        "k%d)",
+        i, FINER[i].is_now, i, FINER[i].values, i, i);
+  sql(f.at_source, "insert into other values (1)");
+  mirrored_maintain(&f);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "other", "other", "id");
+  for (int i = 0; i < FINER_COUNT; i++)
+    cr_expect_str_eq(ask(f.at_target, "select count(*) from k%d where k = %s", i, FINER[i].former), "1", "%s",
+                     FINER[i].was);
+  cr_assert_str_eq(ask(f.at_source, "select count(distinct relation) from rowrelay.errors where state = 'waiting'"),
+                   "9");
+  cr_assert_not_null(
+      strstr(rowrelay_ok(&f, "errors", NULL),
+             "column k of table public.k0 in the target has type numeric(10,2), and numeric(12,4) at the "
+             "source: several keys could become one"));
+  for (int i = 0; i < FINER_COUNT; i++) {
+    const char *hint = ask(f.at_source,
+                           "select substring(h.hint from '^run there: (.*)$') from rowrelay.hold h join "
+                           "rowrelay.capture c on c.id = h.capture where c.relation_name = 'public.k%d'",
+                           i);
+    sql(f.at_target, "%s", hint);
+  }
+  rowrelay_ok(&f, "retry", "--all", "--target", "w", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  for (int i = 0; i < FINER_COUNT; i++) {
+    char table[10];
+    snprintf(table, sizeof table, "k%d", i);
+    mirrored_same(&f, table);
+  }
+  fixture_end(&f);
+}
+
+Test(keys, of_a_finer_type_wait_also_where_a_process_runs) {
+  struct fixture f;
+  mirrored_begin(&f, "keys_finer_run", "create table k0 (k numeric(10,2) primary key, n int)");
+  mirrored_capture(&f, "k0");
+  sql(f.at_source, "insert into k0 values (1.25)");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 10);
+  sql(f.at_source, "alter table k0 alter k type numeric(12,4)");
+  mirrored_maintain(&f);
+  sql(f.at_source, "insert into k0 values (1.2511), (1.2512); delete from k0 where k = 1.2512");
+  wait_until(f.at_source, "3", 20, "select count(*) from rowrelay.errors where state = 'waiting' and op <> 'barrier'");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(k::text, ' ') from k0"), "1.25");
+  sql(f.at_target, "alter table k0 alter k type numeric(12,4)");
+  wait_until(f.at_target, "1.2500 1.2511", 60, "select string_agg(k::text, ' ' order by k) from k0");
+  cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
