@@ -134,12 +134,8 @@ static bool complain(const struct route *route, const PGresult *reply, const str
                       PQgetvalue(reply, 0, MIRROR_FIXED));
   }
   if (!PQgetisnull(reply, 0, MIRROR_COARSE)) {
-    const char *column = PQgetvalue(reply, 0, MIRROR_COARSE);
-    const char *type = PQgetvalue(reply, 0, MIRROR_TYPE_HERE);
-    error_set(error, FAILURE_TABLE,
-              "column %s of table %s in the target has type %s, and %s at the source: several keys could become one",
-              column, table, PQgetvalue(reply, 0, MIRROR_TYPE_THERE), type);
-    return error_hint(error, "run there: alter table %s alter %s type %s", table, column, type);
+    error_set(error, FAILURE_TABLE, "%s", PQgetvalue(reply, 0, MIRROR_COARSE));
+    return error_hint(error, "run there: %s", PQgetvalue(reply, 0, MIRROR_REMEDY));
   }
   if (!result_bool(reply, 0, MIRROR_KEY_IS_KNOWN))
     return error_set(error, FAILURE_REFUSED, "the change was captured before the key of %s became %s", route->relation,

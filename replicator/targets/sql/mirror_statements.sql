@@ -1,7 +1,7 @@
 -- The statements that keep a table like its source, for rows that have these columns. It reads the target's catalogs,
 -- and gives whether the table is there; columns that it lacks; whether the source has one of these now; a column that
--- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; a column of the key
--- whose values are rounded there, with its types there and here; then the statements.
+-- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; what is wrong if
+-- a column of the key has values rounded there, and the statement that mends it; then the statements.
 -- Their $1 is a JSON array of objects, one for each row.
 -- A column that neither side has now is left out if the rows have all columns that the source has now: it was dropped
 -- there since, and not renamed. So is one that is left out of later rows.
@@ -11,7 +11,7 @@
 --   $6 names of the columns that it has and that are left out now, JSON array; null: none, or not known
 --   $7 [{"name", "type", "older_have": value in rows that are older than the column, or null, "older_names": names that
 --      rows without it may have}] of the source's columns; null: not known
--- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, coarse, type_there, type_here,
+-- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, coarse, remedy,
 --   insert, upsert, delete_by_key, delete_rows, truncate
 with target as (
   -- the name with its schema, because a table may be called like a type: null::line is not of table line
@@ -145,9 +145,9 @@ select t.relation is not null as exists,
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)) as key_is_unique,
-       (select format('%I', c.name) from coarse c) as coarse,
-       (select c.there from coarse c) as type_there,
-       (select c.here from coarse c) as type_here,
+       (select format('column %I of table %s in the target has type %s, and %s at the source: several keys could '
+                      'become one', c.name, $1, c.there, c.here) from coarse c) as coarse,
+       (select format('alter table %s alter %I type %s', $1, c.name, c.here) from coarse c) as remedy,
        case when coalesce(l.names, o.names) is null
             then format('insert into %s select from json_array_elements($1::json)', t.name)
             else format('insert into %s (%s) overriding system value select %s from %s', t.name,
