@@ -179,6 +179,35 @@ static bool delivers(struct retold *retold, char *problem) {
   return false;
 }
 
+/* Says which rows a mirror has not as it should, of the tables whose rows are known. */
+static bool are_rows_same(const struct fixture *f, char *problem) {
+  PGresult *tables = PQexec(
+      f->at_source,
+      "select regexp_replace(rowrelay.full_name((l.capture).relation), '_renamed$', ''), m.names, (select "
+      "string_agg(r, E'\\n' "
+      "order by r collate \"C\") from replay.rows(l.capture, m.shown, replay.condition(l.capture)) as r) "
+      "from replay.live l, replay.mirrored(l.capture) as m where exists (select from rowrelay.route r "
+      "join rowrelay.target t on t.id = r.target where t.name = 'w' and r.capture = (l.capture).id) and (l.capture).id "
+      "not in "
+      "(select capture from replay.doubled union all select capture from replay.unmirrored) order by (l.capture).id");
+  cr_assert_eq(PQresultStatus(tables), PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
+  bool same = true;
+  for (int i = 0; i < PQntuples(tables) && same; i++) {
+    const char *name = PQgetvalue(tables, i, 0);
+    const char *there = "";
+    if (ask(f->at_target, "select to_regclass('%s')", name)[0] != '\0')
+      there = ask(f->at_target,
+                  "select string_agg(x::text, E'\\n' order by x::text collate \"C\") from (select %s from %s) as x",
+                  PQgetvalue(tables, i, 1), name);
+    same = strcmp(there, PQgetvalue(tables, i, 2)) == 0;
+    if (!same)
+      snprintf(problem, PROBLEM, "table %s has (%s)\n%s\nand its mirror\n%s", name, PQgetvalue(tables, i, 1),
+               PQgetvalue(tables, i, 2), there);
+  }
+  PQclear(tables);
+  return same;
+}
+
 /* Delivers what is queued, and says what a mirror has not as it should. */
 static bool is_mirrored(struct retold *retold, char *problem) {
   struct fixture *f = retold->fixture;
@@ -217,31 +246,7 @@ static bool is_mirrored(struct retold *retold, char *problem) {
     snprintf(problem, PROBLEM, "%s", untold);
     return false;
   }
-  PGresult *tables = PQexec(
-      f->at_source,
-      "select regexp_replace(rowrelay.full_name((l.capture).relation), '_renamed$', ''), m.names, (select "
-      "string_agg(r, E'\\n' "
-      "order by r collate \"C\") from replay.rows(l.capture, m.shown, replay.condition(l.capture)) as r) "
-      "from replay.live l, replay.mirrored(l.capture) as m where exists (select from rowrelay.route r "
-      "join rowrelay.target t on t.id = r.target where t.name = 'w' and r.capture = (l.capture).id) and (l.capture).id "
-      "not in "
-      "(select capture from replay.doubled union all select capture from replay.unmirrored) order by (l.capture).id");
-  cr_assert_eq(PQresultStatus(tables), PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
-  bool same = true;
-  for (int i = 0; i < PQntuples(tables) && same; i++) {
-    const char *name = PQgetvalue(tables, i, 0);
-    const char *there = "";
-    if (ask(f->at_target, "select to_regclass('%s')", name)[0] != '\0')
-      there = ask(f->at_target,
-                  "select string_agg(x::text, E'\\n' order by x::text collate \"C\") from (select %s from %s) as x",
-                  PQgetvalue(tables, i, 1), name);
-    same = strcmp(there, PQgetvalue(tables, i, 2)) == 0;
-    if (!same)
-      snprintf(problem, PROBLEM, "table %s has (%s)\n%s\nand its mirror\n%s", name, PQgetvalue(tables, i, 1),
-               PQgetvalue(tables, i, 2), there);
-  }
-  PQclear(tables);
-  return same && are_documents_right(retold, problem);
+  return are_rows_same(f, problem) && are_documents_right(retold, problem);
 }
 
 /*

@@ -125,7 +125,7 @@ Test(compiled, nothing_is_where_a_session_avoids_nested_loops) {
   work_avoiding("compiled_loops", "set enable_nestloop = off");
 }
 
-Test(compiled, nothing_is_where_a_session_avoids_joining_sorting_and_scanning_whole_tables) {
+Test(compiled, nothing_is_where_a_session_avoids_joining_sorting_and_hashing) {
   work_avoiding("compiled_all", "set enable_nestloop = off; set enable_hashjoin = off; set enable_mergejoin = off;"
                                 "set enable_sort = off; set enable_hashagg = off; set enable_material = off");
 }
