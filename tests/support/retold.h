@@ -21,7 +21,7 @@ struct retold {
   struct fixture *fixture;
   PGconn *other, *watcher;               /* the other session of a story, and one that sees whether it waits */
   int begun, delivered, undone, refused; /* how often */
-  int unjudged;              /* stories of which the log lacks what it lists, so that nothing is to be seen */
+  int unjudged;              /* stories of which the log lacks what it lists, so that not all is to be seen */
   double seconds;            /* of delivering */
   char harm[RETOLD_PROBLEM]; /* how the other session was */
 };
