@@ -386,6 +386,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/type_definitions.sql
 \ir functions/backfill/copy_forget.sql
 \ir functions/target/note_gap.sql
+\ir functions/target/note_unfound.sql
 \ir functions/target/close_gap.sql
 \ir functions/target/gap_commands.sql
 \ir functions/target/changes_name.sql

@@ -202,8 +202,10 @@ static bool recall(struct work *work, struct outcomes *outcomes, size_t count, s
   }
   ok = still_ours(work, error) && target_recall(work->target, &push, error);
   for (size_t i = 0; ok && i < count; i++)
-    if (verdicts[i].kind == VERDICT_DELIVERED)
+    if (verdicts[i].kind == VERDICT_DELIVERED) {
       outcomes_deliver(outcomes, indexes[i], verdicts[i].answer);
+      outcomes->fates[indexes[i]].unfound = verdicts[i].unfound;
+    }
 
 done:
   free(indexes);

@@ -69,6 +69,7 @@ static void refuse(struct run *run, size_t index, const struct error *why) {
 /* The target has it. */
 static void deliver(struct run *run, size_t index, const struct verdict *verdict) {
   outcomes_deliver(run->outcomes, index, verdict->answer);
+  run->outcomes->fates[index].unfound = verdict->unfound;
   run->standings[index] = STANDING_GOES;
 }
 

@@ -108,6 +108,8 @@ void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, s
  * null, would be one, too. `what` names it. Call it before the value is added.
  */
 void pgconn_pipeline_needs(struct pgconn *connection, const struct buffer *value, const char *what);
+/* The statement added last: *any becomes true when it gives a row. `any` has to outlive the run. */
+void pgconn_pipeline_tell_rows(struct pgconn *connection, bool *any);
 MUST_CHECK bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error);
 
 /*

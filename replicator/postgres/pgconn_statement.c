@@ -167,6 +167,7 @@ static bool make_room(struct pgconn *connection) {
 
 static void expect(struct pgconn *connection, const struct query *query, bool prepares) {
   connection->expected[connection->expected_count].query = query;
+  connection->expected[connection->expected_count].any_rows = NULL;
   connection->expected[connection->expected_count++].prepares = prepares;
 }
 
@@ -283,6 +284,11 @@ void pgconn_pipeline_needs(struct pgconn *connection, const struct buffer *value
   connection->broken = true;
 }
 
+void pgconn_pipeline_tell_rows(struct pgconn *connection, bool *any) {
+  if (!connection->pipeline_failed && connection->expected_count > 0)
+    connection->expected[connection->expected_count - 1].any_rows = any;
+}
+
 /* Takes the reply to one statement, with the NULL that ends it. */
 static bool take_reply(struct pgconn *connection, PGresult **reply, struct error *error) {
   if (!wait_reply(connection, error))
@@ -327,6 +333,8 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     }
     if (succeeded && !connection->expected[i].prepares)
       succeeded = check_columns(connection->expected[i].query, reply, error);
+    if (connection->expected[i].any_rows != NULL && PQntuples(reply) > 0)
+      *connection->expected[i].any_rows = true;
     if (connection->expected[i].prepares) {
       if (result_succeeded(reply) && !remember_prepared(connection, connection->expected[i].query->name) && succeeded)
         succeeded = pgconn_break(connection, FAILURE_RETRY, error, "out of memory");

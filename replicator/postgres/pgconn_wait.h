@@ -25,6 +25,7 @@ struct pgconn {
   struct {
     const struct query *query;
     bool prepares;
+    bool *any_rows; /* becomes true when it gives one; NULL: nobody asks */
   } * expected;
   size_t expected_count;
   size_t expected_capacity;

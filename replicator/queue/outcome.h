@@ -28,6 +28,7 @@ struct fate {
   bool unknown;      /* it was pushed without an answer, and may have arrived */
   struct error *why; /* why it was refused, or its table is held; on the heap; else NULL */
   char answer[OUTCOME_ANSWER_SIZE];
+  bool unfound; /* a row that its table was to have at the target was not there; see verdict.h */
 };
 
 struct outcomes {

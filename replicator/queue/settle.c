@@ -415,6 +415,21 @@ static void add_holds(struct pgconn *connection, const struct lists *lists, cons
     pgconn_pipeline_add(connection, &QUERY_settle_held, VALUES(target, lists->held.data));
 }
 
+/* Last, because others may wait for that row. */
+static void add_unfound(struct pgconn *connection, const struct outcomes *outcomes, const char *target) {
+  struct buffer captures;
+  array_open(&captures);
+  for (size_t i = 0; i < outcomes->fate_count; i++)
+    if (outcomes->fates[i].outcome == OUTCOME_DELIVERED && outcomes->fates[i].unfound)
+      array_add(&captures, outcomes->batch->changes[i].capture);
+  buffer_add_string(&captures, "}");
+  if (captures.length > 2) {
+    pgconn_pipeline_needs(connection, &captures, "a list of tables");
+    pgconn_pipeline_add(connection, &QUERY_settle_unfound, VALUES(target, captures.data));
+  }
+  buffer_release(&captures);
+}
+
 bool settle(const struct settlement *settlement, struct error *error) {
   const struct outcomes *outcomes = settlement->outcomes;
   const struct batch *batch = outcomes->batch;
@@ -452,6 +467,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
                                  settlement->instance, batch->receipt.claimed_at));
     if (refused_count > 0 && outcomes->on_error == ON_ERROR_HALT)
       add_halt(settlement, connection);
+    add_unfound(connection, outcomes, target.text);
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
     ok = pgconn_pipeline_run(connection, NULL, 0, error);
   }

@@ -35,6 +35,7 @@ void fence_init(struct fence *fence) {
 
 void fence_release(struct fence *fence) {
   free(fence->applied);
+  free(fence->unfound);
   fence_init(fence);
 }
 
@@ -45,19 +46,23 @@ static int by_id(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-bool fence_add(struct fence *fence, const char *literal, struct error *error) {
+static bool add_ids(int64_t **ids, size_t *count, const char *literal, struct error *error) {
   for (const char *c = literal + 1; *c == '-' || (*c >= '0' && *c <= '9');) {
-    if ((fence->count & (fence->count - 1)) == 0) {
-      int64_t *grown = realloc(fence->applied, (fence->count == 0 ? 1 : 2 * fence->count) * sizeof *grown);
+    if ((*count & (*count - 1)) == 0) {
+      int64_t *grown = realloc(*ids, (*count == 0 ? 1 : 2 * *count) * sizeof *grown);
       if (grown == NULL)
         return error_set(error, FAILURE_RETRY, "out of memory");
-      fence->applied = grown;
+      *ids = grown;
     }
     char *end;
-    fence->applied[fence->count++] = strtoll(c, &end, 10);
+    (*ids)[(*count)++] = strtoll(c, &end, 10);
     c = *end == ',' ? end + 1 : end;
   }
   return true;
+}
+
+bool fence_add(struct fence *fence, const char *literal, struct error *error) {
+  return add_ids(&fence->applied, &fence->count, literal, error);
 }
 
 void fence_order(struct fence *fence) {
@@ -77,23 +82,26 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
   buffer_init(&lanes, ARRAY_LIMIT);
   write_lanes(&lanes, push);
 
-  PGresult *replies[2] = {NULL, NULL};
-  fence->count = 0;
+  PGresult *replies[3] = {NULL, NULL, NULL};
+  fence->count = fence->unfound_count = 0;
   bool ok = buffer_ok(&lanes, "the list of lanes", error);
   if (ok) {
     pgconn_pipeline_begin(connection);
     pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
     pgconn_pipeline_add(connection, &QUERY_fence_pass, VALUES(source_id, lanes.data, number(push->token).text));
-    ok = pgconn_pipeline_run(connection, replies, 2, error);
+    pgconn_pipeline_add(connection, &QUERY_fence_unfound, VALUES(source_id, lanes.data));
+    ok = pgconn_pipeline_run(connection, replies, 3, error);
   }
   if (ok && PQntuples(replies[1]) < (int)push->lane_count)
     ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
                    (long long)push->token);
   for (int row = 0; ok && row < PQntuples(replies[1]); row++)
     ok = fence_add(fence, PQgetvalue(replies[1], row, 0), error);
+  for (int row = 0; ok && row < PQntuples(replies[2]); row++)
+    ok = add_ids(&fence->unfound, &fence->unfound_count, PQgetvalue(replies[2], row, 0), error);
   fence_order(fence);
-  PQclear(replies[0]);
-  PQclear(replies[1]);
+  for (int i = 0; i < 3; i++)
+    PQclear(replies[i]);
   buffer_release(&lanes);
   return ok;
 }
@@ -142,7 +150,7 @@ void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *
   buffer_init(&lanes, ARRAY_LIMIT);
   write_lanes(&lanes, push);
   notes_init(&notes, counts ? push : NULL);
-  fence->count = 0;
+  fence->count = fence->unfound_count = 0;
   pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
   notes_need(&notes, connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
@@ -191,6 +199,13 @@ static const int64_t *find(const struct fence *fence, int64_t change_id) {
 
 bool fence_has(const struct fence *fence, int64_t change_id) {
   return find(fence, change_id) != NULL;
+}
+
+bool fence_was_unfound(const struct fence *fence, int64_t change_id) {
+  for (size_t i = 0; i < fence->unfound_count; i++)
+    if (fence->unfound[i] == change_id)
+      return fence_has(fence, change_id);
+  return false;
 }
 
 bool fence_has_since(const struct fence *fence, int64_t change_id) {

@@ -19,6 +19,8 @@ MUST_CHECK bool fence_create(struct pgconn *connection, struct error *error);
 struct fence {
   int64_t *applied; /* change ids, ascending */
   size_t count;
+  int64_t *unfound; /* change ids, in no order */
+  size_t unfound_count;
 };
 
 void fence_init(struct fence *fence);
@@ -64,6 +66,15 @@ MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error
 void fence_order(struct fence *fence);
 /* Whether a change has been applied by an earlier delivery. */
 bool fence_has(const struct fence *fence, int64_t change_id);
+/* And that delivery did not find a row without a key that this change, or another of its table, says was there. */
+bool fence_was_unfound(const struct fence *fence, int64_t change_id);
+/*
+ * Where the fence has such changes of a lane: in a row of its own, as if that were one more lane. It is written in the
+ * transaction that applies them, so that a process's end before it could tell the source of them loses nothing.
+ */
+static inline int fence_unfound_lane(int lane) {
+  return -lane;
+}
 /* The same, and nothing older of its row has been applied since: a change that was refused and is retried may be older
  * than one of its row that was applied and not settled. */
 bool fence_has_since(const struct fence *fence, int64_t change_id);

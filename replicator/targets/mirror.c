@@ -11,11 +11,9 @@
 #include "queries.h"
 #include "targets/cascade.h"
 #include "targets/likeness.h"
+#include "targets/parcel.h"
 #include "targets/row_order.h"
 
-/* Rows are sent in pieces of this size, so that neither side holds much at once; a larger row is sent alone. Bytes. */
-#define PIECE ((size_t)1024 * 1024)
-#define ROWS_LIMIT ((size_t)1024 * 1024 * 1024)
 #define NAMES_LIMIT ((size_t)1024 * 1024)
 
 enum statement { INSERT, UPSERT, DELETE_BY_KEY, DELETE_ROWS, TRUNCATE, STATEMENT_COUNT };
@@ -26,10 +24,11 @@ struct shape {
   char *names;        /* JSON array */
   char *text_columns; /* NULL: none */
   bool deletes;       /* for deleted rows */
-  struct query statements[STATEMENT_COUNT];
+  struct parcel_statement statements[STATEMENT_COUNT];
 };
 
 struct mirror {
+  const char *source_id; /* whose fence the target has; borrowed; NULL: there is none */
   struct shape **shapes; /* statements are referred to by address */
   size_t count;
   struct buffer names;     /* names of the row at hand */
@@ -38,10 +37,11 @@ struct mirror {
   char *delete_where; /* statement for a truncated partition in the push; NULL: none */
 };
 
-bool mirror_new(struct mirror **mirror, struct error *error) {
+bool mirror_new(struct mirror **mirror, const char *source_id, struct error *error) {
   *mirror = calloc(1, sizeof **mirror);
   if (*mirror == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
+  (*mirror)->source_id = source_id;
   buffer_init(&(*mirror)->names, NAMES_LIMIT);
   return true;
 }
@@ -50,10 +50,11 @@ static void shape_free(struct shape *shape, struct pgconn *connection) {
   if (shape == NULL)
     return;
   for (int i = 0; i < STATEMENT_COUNT; i++) {
-    if (shape->statements[i].name != NULL)
-      pgconn_forget(connection, shape->statements[i].name);
-    free((char *)shape->statements[i].name);
-    free((char *)shape->statements[i].text);
+    struct query *query = &shape->statements[i].query;
+    if (query->name != NULL)
+      pgconn_forget(connection, query->name);
+    free((char *)query->name);
+    free((char *)query->text);
   }
   free(shape->names);
   free(shape->text_columns);
@@ -161,10 +162,12 @@ static bool read_statements(struct shape *shape, struct pgconn *connection, cons
   for (int i = 0; i < STATEMENT_COUNT; i++) {
     char name[STATEMENT_NAME_SIZE];
     pgconn_make_name(connection, name);
-    shape->statements[i].name = strdup(name);
-    shape->statements[i].text = strdup(PQgetvalue(reply, 0, COLUMNS[i]));
-    if (shape->statements[i].name == NULL || shape->statements[i].text == NULL)
+    struct query *query = &shape->statements[i].query;
+    query->name = strdup(name);
+    query->text = strdup(PQgetvalue(reply, 0, COLUMNS[i]));
+    if (query->name == NULL || query->text == NULL)
       return false;
+    shape->statements[i].takes = i == DELETE_ROWS ? result_int(reply, 0, MIRROR_DELETE_ROWS_TAKES) : 1;
   }
   return true;
 }
@@ -249,9 +252,10 @@ static bool add_shape(struct mirror *mirror, const struct preparation *preparati
   const char *names = mirror->names.data;
   bool routes_are_new = push->routes_are_new;
   /* Dropped columns are known only if the routes were read after the change was captured. */
-  struct values values = VALUES(route->into_table, names, key_of(change, names), change->text_columns,
-                                routes_are_new ? route->source_columns : NULL,
-                                routes_are_new ? route->hidden_columns : NULL, route->columns);
+  struct values values =
+      VALUES(route->into_table, names, key_of(change, names), change->text_columns,
+             routes_are_new ? route->source_columns : NULL, routes_are_new ? route->hidden_columns : NULL,
+             route->columns, mirror->source_id != NULL ? "true" : "false");
   PGresult *reply = NULL;
   struct shape *shape = NULL;
   bool ok = false;
@@ -367,31 +371,6 @@ bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_tr
 
 /* ---- pushing --------------------------------------------------------------------------------------------------- */
 
-/* Rows collected for one statement. */
-struct piece {
-  struct pgconn *connection;
-  const struct query *statement;
-  struct buffer rows;
-};
-
-static void piece_send(struct piece *piece) {
-  if (buffer_is_empty(&piece->rows))
-    return;
-  buffer_add(&piece->rows, "]", 1);
-  pgconn_pipeline_needs(piece->connection, &piece->rows, "rows of a statement");
-  pgconn_pipeline_add(piece->connection, piece->statement, VALUES(piece->rows.data));
-  buffer_clear(&piece->rows);
-}
-
-static void piece_add(struct piece *piece, const struct query *statement, const char *row) {
-  size_t length = strlen(row);
-  if (piece->statement != statement || piece->rows.length + length > PIECE)
-    piece_send(piece);
-  piece->statement = statement;
-  buffer_add(&piece->rows, piece->rows.length == 0 ? "[" : ",", 1);
-  buffer_add(&piece->rows, row, length);
-}
-
 /* The changes of one table in a push. */
 struct lot {
   const struct push *push;
@@ -399,13 +378,13 @@ struct lot {
   const bool *applied; /* for each change of the push: whether an earlier delivery, not settled, has applied it */
 };
 
-static void add_change(struct mirror *mirror, struct piece *piece, const struct push *push, size_t index) {
+static void add_change(struct mirror *mirror, struct parcel *parcel, const struct push *push, size_t index) {
   const struct change *change = push->changes[index];
   struct shape *shape = mirror->prepared[index];
   if (change->operation == OPERATION_DELETE)
-    piece_add(piece, &shape->statements[DELETE_BY_KEY], change->old_row);
+    parcel_add(parcel, &shape->statements[DELETE_BY_KEY], index, change->old_row);
   else
-    piece_add(piece, &shape->statements[UPSERT], change->new_row);
+    parcel_add(parcel, &shape->statements[UPSERT], index, change->new_row);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -454,24 +433,24 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
  * first, every row to delete exists, in whatever order the changes came. Where a unique index of the target, which the
  * source may have had, refuses that, the changes come again one by one.
  */
-static void add_keyless(struct mirror *mirror, struct piece *piece, const struct lot *lot) {
+static void add_keyless(struct mirror *mirror, struct parcel *parcel, const struct lot *lot) {
   const struct push *push = lot->push;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == lot->capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
         !lot->applied[i])
-      piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
+      parcel_add(parcel, &mirror->prepared[i]->statements[INSERT], i, change->new_row);
   }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == lot->capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
         !lot->applied[i])
-      piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
+      parcel_add(parcel, &mirror->prepared[i]->statements[DELETE_ROWS], i, change->old_row);
   }
 }
 
 /* Of each row only the last change counts: first all deletes, then all upserts. */
-static bool add_latest(struct mirror *mirror, struct piece *piece, const struct lot *lot, struct error *error) {
+static bool add_latest(struct mirror *mirror, struct parcel *parcel, const struct lot *lot, struct error *error) {
   const struct push *push = lot->push;
   bool ok = false;
   size_t count = 0;
@@ -494,10 +473,10 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
       verdict_answer(&push->verdicts[indexes[i]], "superseded by a later change");
   for (size_t i = 0; i < count; i++)
     if (is_last[i] && changes[i]->operation == OPERATION_DELETE)
-      add_change(mirror, piece, push, indexes[i]);
+      add_change(mirror, parcel, push, indexes[i]);
   for (size_t i = 0; i < count; i++)
     if (is_last[i] && changes[i]->operation != OPERATION_DELETE)
-      add_change(mirror, piece, push, indexes[i]);
+      add_change(mirror, parcel, push, indexes[i]);
   ok = true;
 
 done:
@@ -533,7 +512,7 @@ static bool may_collapse(const struct mirror *mirror, const struct lot *lot) {
 }
 
 /* One statement for each change, in their order. */
-static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct lot *lot) {
+static void add_one_by_one(struct mirror *mirror, struct parcel *parcel, const struct lot *lot) {
   const struct push *push = lot->push;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
@@ -541,21 +520,22 @@ static void add_one_by_one(struct mirror *mirror, struct piece *piece, const str
     if (change->capture != lot->capture || lot->applied[i])
       continue;
     if (!change_is_keyless(change)) {
-      add_change(mirror, piece, push, i);
+      add_change(mirror, parcel, push, i);
     } else {
       if (change->old_row != NULL)
-        piece_add(piece, &shape->statements[DELETE_ROWS], change->old_row);
+        parcel_add(parcel, &shape->statements[DELETE_ROWS], i, change->old_row);
       if (change->new_row != NULL)
-        piece_add(piece, &shape->statements[INSERT], change->new_row);
+        parcel_add(parcel, &shape->statements[INSERT], i, change->new_row);
     }
-    piece_send(piece);
+    parcel_send(parcel);
   }
 }
 
 static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
   struct query delete_where = {.name = NULL, .text = mirror->delete_where};
   bool whole = push->changes[index]->new_row == NULL;
-  pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE] : &delete_where, NO_VALUES);
+  pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE].query : &delete_where,
+                      NO_VALUES);
 }
 
 static bool is_first_of_capture(const struct push *push, size_t index) {
@@ -570,8 +550,8 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
   bool *applied = calloc(push->count + 1, sizeof *applied);
   if (applied == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  struct piece piece = {.connection = connection};
-  buffer_init(&piece.rows, ROWS_LIMIT);
+  struct parcel parcel;
+  parcel_init(&parcel, connection, push, mirror->source_id);
   bool ok = mark_applied(push, fence, applied, error);
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
@@ -584,15 +564,15 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
       continue;
     struct lot lot = {.push = push, .capture = change->capture, .applied = applied};
     if (change->route->keyless && push->count > 1)
-      add_keyless(mirror, &piece, &lot);
+      add_keyless(mirror, &parcel, &lot);
     else if (!change->route->keyless && change->route->key_is_exact && may_collapse(mirror, &lot))
-      ok = add_latest(mirror, &piece, &lot, error);
+      ok = add_latest(mirror, &parcel, &lot, error);
     else /* equal keys of such types may have different texts */
-      add_one_by_one(mirror, &piece, &lot);
-    piece_send(&piece);
+      add_one_by_one(mirror, &parcel, &lot);
+    parcel_send(&parcel);
   }
-  ok = ok && buffer_ok(&piece.rows, "a row", error);
-  buffer_release(&piece.rows);
+  ok = ok && buffer_ok(&parcel.rows, "a row", error);
+  parcel_release(&parcel);
   free(applied);
   return ok;
 }

@@ -4,6 +4,9 @@
  *
  * The statements are made for the columns that a row image has, its shape, and kept. So columns that were not captured
  * are left alone, and a column missing at the target is noticed with the first row that has it, rather than lost.
+ *
+ * Rows without a key are found by their whole value. If the target does not have as many such rows as are to be
+ * deleted, it differs from the source, which would go unseen: the verdict of one of the changes says so.
  */
 #ifndef ROWRELAY_TARGETS_MIRROR_H
 #define ROWRELAY_TARGETS_MIRROR_H
@@ -14,7 +17,8 @@
 
 struct mirror;
 
-MUST_CHECK bool mirror_new(struct mirror **mirror, struct error *error);
+/* `source_id` is borrowed; NULL: there is no fence. */
+MUST_CHECK bool mirror_new(struct mirror **mirror, const char *source_id, struct error *error);
 /* NULL is allowed; the connection may be NULL if the mirror has prepared nothing. */
 void mirror_free(struct mirror *mirror, struct pgconn *connection);
 /* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */

@@ -82,7 +82,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   fence_init(&postgres->fence);
   itself_init(&postgres->itself);
   bool ok = itself_read(&postgres->itself, source, error) &&
-            (settings->append ? append_new(&postgres->append, error) : mirror_new(&postgres->mirror, error));
+            (settings->append ? append_new(&postgres->append, error)
+                              : mirror_new(&postgres->mirror, postgres->is_source ? NULL : settings->source_id, error));
   if (ok && postgres->is_source) {
     postgres->connection = source_connection(source);
   } else if (ok) {
@@ -113,6 +114,8 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   const char *source_id = postgres->settings->source_id;
   /* One change may make many documents stale, which are pushed in parts: they are not counted. */
   bool counts = postgres->mirror != NULL && !postgres->settings->document;
+  for (size_t i = 0; i < push->count; i++)
+    push->verdicts[i].unfound = false; /* of a push that was rolled back */
   pgconn_pipeline_begin(connection);
   if (passes_fence)
     fence_pass_new(&postgres->fence, connection, source_id, push, counts);
@@ -181,6 +184,15 @@ static bool is_late(struct postgres *postgres, int64_t began, const struct error
   return by_server || by_us;
 }
 
+/* What an earlier delivery has applied. */
+static void answer_applied(const struct postgres *postgres, const struct push *push, size_t index) {
+  int64_t id = push->changes[index]->id;
+  if (!fence_has(&postgres->fence, id))
+    return;
+  verdict_answer(&push->verdicts[index], ALREADY_APPLIED);
+  push->verdicts[index].unfound = push->verdicts[index].unfound || fence_was_unfound(&postgres->fence, id);
+}
+
 static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
   int64_t began = clock_now();
   pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
@@ -190,8 +202,7 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
   if (!ok)
     pgconn_rollback(postgres->connection);
   for (size_t i = 0; ok && i < push->count && postgres->mirror != NULL; i++)
-    if (fence_has(&postgres->fence, push->changes[i]->id))
-      verdict_answer(&push->verdicts[i], ALREADY_APPLIED);
+    answer_applied(postgres, push, i);
   return ok;
 }
 
@@ -284,7 +295,7 @@ static bool postgres_recall(void *handle, const struct push *push, struct error 
     if (!change_is_keyless(push->changes[i]) || !fence_has(&postgres->fence, push->changes[i]->id))
       continue;
     push->verdicts[i].kind = VERDICT_DELIVERED;
-    verdict_answer(&push->verdicts[i], ALREADY_APPLIED);
+    answer_applied(postgres, push, i);
   }
   return true;
 }

@@ -21,6 +21,7 @@ struct verdict {
   enum verdict_kind kind;
   struct error *why;                /* on the heap, of a refusal; NULL: as the push */
   char answer[VERDICT_ANSWER_SIZE]; /* for the receipt; "": nothing */
+  bool unfound; /* a row without a key that this change, or another of its table, changes or deletes was not there */
 };
 
 /* Records that a change was refused; `why` is copied. */

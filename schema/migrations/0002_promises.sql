@@ -108,15 +108,18 @@ create table rowrelay.gap (
   capture  integer not null references rowrelay.capture,
   target   integer not null references rowrelay.target,
   noted_at timestamptz not null default clock_timestamp(),
-  constraint gap_pkey primary key (capture, target)
+  unfound  boolean not null default false,
+  constraint gap_pkey primary key (capture, target, unfound)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column; '
-  'people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column, or '
+  'that differ for another reason; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
 comment on column rowrelay.gap.noted_at is
-  'when the table was captured again, or it was noticed that columns were added';
+  'when the table was captured again, or it was noticed that columns were added, or last that rows were not found';
+comment on column rowrelay.gap.unfound is
+  'whether it is a mirror in which rows without a key were not found that were to be changed or deleted there';
 
 -- Added columns ---------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,13 @@
 -- Targets that lack changes, because nothing captured a table for a while, or values of older rows in a column that was
--- added, which nobody knows any more; and what repairs them.
+-- added, which nobody knows any more, or whose rows without a key were not found when they were to be changed; and what
+-- repairs them.
 create or replace view rowrelay.gaps as
 select c.relation,
        c.relation_name,
        t.name as target,
        g.noted_at,
-       rowrelay.gap_commands(c.relation, c.key_columns <> '{}', t) as repair
+       rowrelay.gap_commands(c.relation, c.key_columns <> '{}', t) as repair,
+       g.unfound
   from rowrelay.gap g
   join rowrelay.capture c on c.id = g.capture and c.released_at is null
   join rowrelay.target t on t.id = g.target and t.dropped_at is null
@@ -15,4 +17,6 @@ select c.relation,
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
                                  'dropped or disabled, a child or partition had none yet, or it was another table; or '
                                  'because a column was added and its rows were written anew, so that it is not known '
-                                 'what older rows had in it; a row goes when its target has been repaired';
+                                 'what older rows had in it; or (unfound) because rows without a key were not found '
+                                 'there that were to be changed or deleted; a row goes when its target has been '
+                                 'repaired';

@@ -51,14 +51,19 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
-                        'were missing or disabled, it was another table, or a column was added and its rows written '
-                        'anew -- run: %s%s',
-                        (array_agg(g.relation_name order by g.relation_name))[1],
-                        to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
-                        (array_agg(g.repair order by g.relation_name))[1],
-                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
-            from rowrelay.gaps g where g.target = t.name having count(*) > 0),
+         (select string_agg(w.note, '; ' order by w.unfound)
+            from (select g.unfound,
+                         format(case when g.unfound
+                                  then '%s differs: rows without a key that were to be changed or deleted there were '
+                                       'not found, last at %s -- run: %s%s'
+                                  else '%s lacks changes made before %s, when its triggers, or those of a new child or '
+                                       'partition, were missing or disabled, it was another table, or a column was '
+                                       'added and its rows written anew -- run: %s%s' end,
+                                (array_agg(g.relation_name order by g.relation_name))[1],
+                                to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
+                                (array_agg(g.repair order by g.relation_name))[1],
+                                case when count(*) > 1 then format('; and %s more', count(*) - 1) end) as note
+                    from rowrelay.gaps g where g.target = t.name group by g.unfound) as w),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,

@@ -75,7 +75,15 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
                   'added', g.target),
            min(g.repair)
       from rowrelay.gaps g
-     where not $2::bool or g.relation = any ($1::oid[])
+     where not g.unfound and (not $2::bool or g.relation = any ($1::oid[]))
+     group by g.target
+    union all
+    select 3, 'warn', 'different rows', json_agg(g.relation_name order by g.relation_name),
+           format('%s differs: rows without a key that were to be changed or deleted there were not found',
+                  g.target),
+           min(g.repair)
+      from rowrelay.gaps g
+     where g.unfound and (not $2::bool or g.relation = any ($1::oid[]))
      group by g.target
     union all
     select 4, 'warn', 'refused', null, format('%s changes that targets refused are set aside', sum(s.errors)),

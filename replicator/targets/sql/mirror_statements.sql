@@ -11,8 +11,9 @@
 --   $6 names of the columns that it has and that are left out now, JSON array; null: none, or not known
 --   $7 [{"name", "type", "older_have": value in rows that are older than the column, or null, "older_names": names that
 --      rows without it may have}] of the source's columns; null: not known
+--   $8 whether the target has a fence
 -- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, coarse, remedy,
---   insert, upsert, delete_by_key, delete_rows, truncate
+--   insert, upsert, delete_by_key, delete_rows, delete_rows_takes, truncate
 with target as (
   -- the name with its schema, because a table may be called like a type: null::line is not of table line
   select wanted.relation,
@@ -131,6 +132,11 @@ with target as (
                        'cross join lateral json_populate_record(null::%s, i.image) as r', t.name)
            else format('json_populate_recordset(null::%s, $1::json) as r', t.name) end as text
     from target t, lists l
+), unfound as (
+  select case when exists (select from pg_rewrite r where r.ev_class = t.relation and r.ev_type = '4') then 1
+              when $8::boolean then 6
+              else 2 end as takes
+    from target t
 )
 select t.relation is not null as exists,
        l.missing,
@@ -163,17 +169,30 @@ select t.relation is not null as exists,
                    else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s'
               end, t.name, k.matches) as delete_by_key,
        -- of equal rows as many go as there are in $1; what the target has besides does not count, but those go first
-       -- that have in a column what was there before it was
-       format('delete from %1$s as t using ('
-                'select o.tableoid, o.ctid from ('
-                  'select x.tableoid, x.ctid, row(%2$s)::text as image, '
-                         'row_number() over (partition by row(%2$s)::text%5$s) as n from %1$s as x) as o '
-                'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
-                'on d.image = o.image and o.n <= d.n) as v '
-              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text,
-              ' order by row(' || o.own || ')::text = row(' || o.expressions || ')::text desc')
+       -- that have in a column what was there before it was. A row says that there were not so many: $2 is how many
+       -- there are in $1, $3 the source, $4 the lane and $5 the change under which the fence has that, $6 as in
+       -- fence_note.sql. Rules let nothing be counted.
+       format(case u.takes when 1 then '%s' else 'with gone as (%s returning true) ' end
+              || case u.takes
+                   when 2 then 'select true where (select count(*) from gone) < $2::bigint'
+                   when 6 then 'insert into rowrelay_target.fence as f (source, lane, token, applied) '
+                               'select $3::uuid, $4::integer, 0, array[$5::bigint] '
+                                'where (select count(*) from gone) < $2::bigint '
+                               'on conflict (source, lane) do update set applied = '
+                               'array(select a from unnest(f.applied) as a where a >= $6::bigint) || excluded.applied '
+                               'returning true'
+                   else '' end,
+              format('delete from %1$s as t using ('
+                       'select o.tableoid, o.ctid from ('
+                         'select x.tableoid, x.ctid, row(%2$s)::text as image, '
+                                'row_number() over (partition by row(%2$s)::text%5$s) as n from %1$s as x) as o '
+                       'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
+                       'on d.image = o.image and o.n <= d.n) as v '
+                     'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text,
+                     ' order by row(' || o.own || ')::text = row(' || o.expressions || ')::text desc'))
          as delete_rows,
+       u.takes as delete_rows_takes,
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
             then format('delete from %s', t.name) else format('truncate %s', t.name) end as truncate
-  from target t, lists l, older o, key k, source_rows s;
+  from target t, lists l, older o, key k, source_rows s, unfound u;

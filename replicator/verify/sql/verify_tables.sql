@@ -5,11 +5,11 @@
 -- Gives verify_table: oid, name, pattern, capture_again, capture, gap
 with routed as (
   select c.relation, coalesce(rowrelay.full_name(c.relation), c.relation_name) as name, a.capture_again,
-         c.id as capture, g.noted_at as gap
+         c.id as capture,
+         (select max(g.noted_at) from rowrelay.gap g where g.capture = c.id and g.target = r.target) as gap
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture
     left join pg_catalog.pg_class k on k.oid = c.relation
-    left join rowrelay.gap g on g.capture = c.id and g.target = r.target
    cross join lateral (select case when k.oid is null then rowrelay.capture_again(c) end) as a(capture_again)
    where r.target = $1::integer and r.until_id is null and c.released_at is null
      and (k.oid is not null or a.capture_again is not null)

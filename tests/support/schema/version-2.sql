@@ -901,15 +901,18 @@ create table rowrelay.gap (
   capture  integer not null references rowrelay.capture,
   target   integer not null references rowrelay.target,
   noted_at timestamptz not null default clock_timestamp(),
-  constraint gap_pkey primary key (capture, target)
+  unfound  boolean not null default false,
+  constraint gap_pkey primary key (capture, target, unfound)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column; '
-  'people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column, or '
+  'that differ for another reason; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
 comment on column rowrelay.gap.noted_at is
-  'when the table was captured again, or it was noticed that columns were added';
+  'when the table was captured again, or it was noticed that columns were added, or last that rows were not found';
+comment on column rowrelay.gap.unfound is
+  'whether it is a mirror in which rows without a key were not found that were to be changed or deleted there';
 
 -- Added columns ---------------------------------------------------------------------------------------------------
 
@@ -12040,6 +12043,19 @@ language sql as $$
           select u.target from unnest(targets) as u(target)) as n(target)
       on conflict on constraint gap_pkey do update set noted_at = excluded.noted_at
 $$;
+-- Purpose:    notes that mirrors differ from tables without a key, because rows that were to be changed or deleted
+--             there were not found; see view rowrelay.gaps
+-- Parameters: target; captures that the changes are of, which may have been released and made again since
+create or replace function rowrelay.note_unfound(target_id integer, captures integer[]) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  insert into rowrelay.gap as g (capture, target, unfound)
+  select distinct r.capture, r.target, true
+    from unnest(captures) as u(capture)
+    join rowrelay.capture c on c.id = u.capture
+    join rowrelay.capture n on (n.id = c.id or c.relation <> 0 and n.relation = c.relation) and n.released_at is null
+    join rowrelay.route r on r.capture = n.id and r.target = target_id and r.until_id is null
+      on conflict on constraint gap_pkey do update set noted_at = excluded.noted_at
+$$;
 -- Purpose:    forgets that a target lacks changes, because somebody has repaired it
 -- Parameters: target; capture (null: all); noted_at: the last time of view rowrelay.gaps when the repair began, so that
 --             a later gap stays
@@ -13919,6 +13935,9 @@ begin
                      where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
   end if;
   if next is null and not busy then
+    -- all that was not found so far comes with the copy, which closes gaps that are older than it
+    update rowrelay.gap g set noted_at = b.registered_at - interval '1 ms'
+     where g.capture = b.capture and g.target = b.target and g.unfound and g.noted_at >= b.registered_at;
     with freed as (
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
     ), doubtful as ( -- unless it is copied now, it is to be refused again
@@ -20054,13 +20073,15 @@ comment on view rowrelay.backfills is 'copies of the rows that a table had befor
                                       'what does that, if it ended too early; see rowrelay.backfill() and '
                                       'rowrelay.cancel_backfill()';
 -- Targets that lack changes, because nothing captured a table for a while, or values of older rows in a column that was
--- added, which nobody knows any more; and what repairs them.
+-- added, which nobody knows any more, or whose rows without a key were not found when they were to be changed; and what
+-- repairs them.
 create or replace view rowrelay.gaps as
 select c.relation,
        c.relation_name,
        t.name as target,
        g.noted_at,
-       rowrelay.gap_commands(c.relation, c.key_columns <> '{}', t) as repair
+       rowrelay.gap_commands(c.relation, c.key_columns <> '{}', t) as repair,
+       g.unfound
   from rowrelay.gap g
   join rowrelay.capture c on c.id = g.capture and c.released_at is null
   join rowrelay.target t on t.id = g.target and t.dropped_at is null
@@ -20070,7 +20091,9 @@ select c.relation,
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
                                  'dropped or disabled, a child or partition had none yet, or it was another table; or '
                                  'because a column was added and its rows were written anew, so that it is not known '
-                                 'what older rows had in it; a row goes when its target has been repaired';
+                                 'what older rows had in it; or (unfound) because rows without a key were not found '
+                                 'there that were to be changed or deleted; a row goes when its target has been '
+                                 'repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -20124,14 +20147,19 @@ select t.name as target,
                         (array_agg(b.start_again order by b.relation_name))[1],
                         case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
             from rowrelay.backfills b where b.target = t.name and b.start_again is not null having count(*) > 0),
-         (select format('%s lacks changes made before %s, when its triggers, or those of a new child or partition, '
-                        'were missing or disabled, it was another table, or a column was added and its rows written '
-                        'anew -- run: %s%s',
-                        (array_agg(g.relation_name order by g.relation_name))[1],
-                        to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
-                        (array_agg(g.repair order by g.relation_name))[1],
-                        case when count(*) > 1 then format('; and %s more', count(*) - 1) end)
-            from rowrelay.gaps g where g.target = t.name having count(*) > 0),
+         (select string_agg(w.note, '; ' order by w.unfound)
+            from (select g.unfound,
+                         format(case when g.unfound
+                                  then '%s differs: rows without a key that were to be changed or deleted there were '
+                                       'not found, last at %s -- run: %s%s'
+                                  else '%s lacks changes made before %s, when its triggers, or those of a new child or '
+                                       'partition, were missing or disabled, it was another table, or a column was '
+                                       'added and its rows written anew -- run: %s%s' end,
+                                (array_agg(g.relation_name order by g.relation_name))[1],
+                                to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
+                                (array_agg(g.repair order by g.relation_name))[1],
+                                case when count(*) > 1 then format('; and %s more', count(*) - 1) end) as note
+                    from rowrelay.gaps g where g.target = t.name group by g.unfound) as w),
          (select n.shown from table_note n where n.target = t.id),
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,
@@ -20189,8 +20217,8 @@ declare
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
-      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "pending_of", "prune_is_due",
-      "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_unfound", "pending_of",
+      "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
       "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
