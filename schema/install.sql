@@ -334,6 +334,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_function.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/current_shape.sql
+\ir ../triggers/has_other_parts.sql
 \ir ../triggers/older_values.sql
 \ir ../triggers/note_files.sql
 \ir ../triggers/note_older_values.sql
@@ -410,6 +411,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/backlog.sql
 \ir functions/queue/pending_of.sql
 \ir functions/row/type_structure.sql
+\ir functions/row/type_leaves.sql
 \ir functions/row/element_texts.sql
 \ir functions/row/value_text.sql
 \ir functions/row/delivered_text.sql

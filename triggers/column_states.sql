@@ -14,8 +14,9 @@ set enable_mergejoin = on set jit = off as $$
 begin
   return query
     with described as (
-      select c.id, string_agg(format('%s %s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation,
-                                          a.attnotnull), ',' order by a.attnum) as columns,
+      select c.id, string_agg(format('%s %s %s %s %s %s', a.attnum, a.attname, a.atttypid,
+                               rowrelay.column_version(a.atttypmod, a.xmin), a.attcollation, a.attnotnull), ','
+                        order by a.attnum) as columns,
              bool_or(a.atttypid >= 16384) as has_own_types
         from rowrelay.capture c
         join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped

@@ -1,29 +1,53 @@
--- Purpose:    notes which values older rows have in columns that were added to a captured table (rowrelay.older_value).
---             Where that is not known, because the rows were written anew at the same time or since, mirrors may have
---             null there: it notes a gap of them (rowrelay.gap).
+-- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
+--             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
+--             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
+--             that; where one was dropped and another has its name; where one was renamed, and the target does not
+--             rename its own; where nobody knows what rows had in an added one, because they were written anew since,
+--             or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void
 language plpgsql as $$
 declare
-  is_new_file constant boolean := rowrelay.note_files(capture);
+  files      constant record := rowrelay.note_files(capture);
+  altered    smallint[];
+  is_renamed boolean;
+  is_unknown boolean;
 begin
   insert into rowrelay.older_value as o (capture, number, numbered_at, value)
   select capture.id, v.number, rowrelay.numbered_here(capture.relation), v.value
     from rowrelay.older_values(capture) as v
       on conflict on constraint older_value_pkey do update set value = excluded.value
    where o.value <> excluded.value;
-  if is_new_file
-     and exists (select from unnest(shape.numbers) as n(number)
-                  where n.number <> all (was.numbers) and n.number <> all (was.hidden)
-                    and n.number not in (select v.number from rowrelay.older_values(capture) as v))
-     and exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                  where pg_relation_size(t.relation) > 0) then
-    perform rowrelay.note_gap(capture.id, array(select t.id
-                                                  from rowrelay.route r
-                                                  join rowrelay.target t on t.id = r.target
-                                                 where r.capture = note_older_values.capture.id and r.until_id is null
-                                                   and rowrelay.is_mirror(t)));
+  if was.id is null or not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                                    where pg_relation_size(t.relation) > 0) then
+    return;
   end if;
+  altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
+                   union
+                   select unnest(array[w.number, n.number])
+                     from unnest(was.numbers, was.names) as w(number, name)
+                     join unnest(shape.numbers, shape.names) as n(number, name)
+                       on n.name = w.name and n.number <> w.number);
+  is_renamed := exists (select from unnest(was.numbers, was.names) as w(number, name)
+                          join unnest(shape.numbers, shape.names) as n(number, name)
+                            on n.number = w.number and n.name <> w.name);
+  is_unknown := exists (select from unnest(shape.numbers, shape.names) as n(number, name)
+                         where n.number <> all (was.numbers) and n.number <> all (was.hidden)
+                           and n.number not in (select v.number from rowrelay.older_values(capture) as v)
+                           and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
+  perform rowrelay.note_gap(capture.id, array(
+    select t.id
+      from rowrelay.route r
+      join rowrelay.target t on t.id = r.target
+     where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
+       and (altered <> '{}' or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
+            or is_unknown and rowrelay.is_mirror(t))
+    union
+    select s.document
+      from rowrelay.document_source s
+      join rowrelay.target t on t.id = s.document and t.dropped_at is null
+     where s.capture = note_older_values.capture.id and altered <> '{}'
+       and (s.only_columns is null or s.only_columns || s.key_column && altered)));
 end
 $$;

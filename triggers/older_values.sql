@@ -35,15 +35,15 @@ begin
       from pg_attribute a
      cross join lateral (
        select coalesce(
-                (a.attmissingval::text::text[])[1],
-                -- of a partitioned table only the partitions have it
-                (select min(m.missing)
-                   from unnest(case when exists (select from pg_class r
-                                                  where r.oid = capture.relation and r.relhassubclass)
-                                    then rowrelay.captured_tables(capture) end) as t(relation)
-                   join pg_attribute p on p.attrelid = t.relation and p.attname = a.attname and not p.attisdropped
-                  cross join lateral (select (p.attmissingval::text::text[])[1] as missing) as m
-                 having min(m.missing) = max(m.missing)),
+                case when not rowrelay.has_other_parts(capture, a.attname) then
+                  coalesce((a.attmissingval::text::text[])[1],
+                           -- of a partitioned table only the partitions have it
+                           (select min((p.attmissingval::text::text[])[1])
+                              from unnest(case when exists (select from pg_class r
+                                                             where r.oid = capture.relation and r.relhassubclass)
+                                               then rowrelay.captured_tables(capture) end) as t(relation)
+                              join pg_attribute p
+                                on p.attrelid = t.relation and p.attname = a.attname and not p.attisdropped)) end,
                 (select o.value from rowrelay.older_value o
                   where o.capture = older_values.capture.id and o.number = a.attnum
                     and o.numbered_at = here)) as value) as v

@@ -34,6 +34,12 @@ begin
            only_columns = (select case when 2000 >= all (n.numbers) then n.numbers end
                              from rowrelay.numbers_here(was, s.only_columns) as n(numbers))
      where s.capture = was.id;
+    insert into rowrelay.older_value (capture, number, numbered_at, value)
+    select o.capture, n.numbers[1], capture.numbered_at, o.value
+      from rowrelay.older_value o
+     cross join lateral rowrelay.numbers_here(was, array[o.number]) as n(numbers)
+     where o.capture = was.id and o.numbered_at = was.numbered_at
+        on conflict on constraint older_value_pkey do nothing;
     update rowrelay.shape s
        set numbers = rowrelay.numbers_here(was, s.numbers),
            hidden = rowrelay.numbers_here(was, s.hidden)

@@ -15,6 +15,7 @@
 #include "queries.h"
 #include "source/route.h"
 #include "source/settings.h"
+#include "targets/coarse.h"
 #include "targets/ddl.h"
 #include "targets/fence.h"
 #include "targets/likeness.h"
@@ -135,7 +136,10 @@ static bool prepare_target(struct copy *copy, const char **problem, struct error
       (!likeness_create(copy->target, false, copy->route, error) || !inspect_table(copy, error)))
     return false;
   *problem = copy->route->key_is_lost ? "a key column was dropped" : result_text(copy->table, 0, LOOK_PROBLEM);
-  return true;
+  if (*problem != NULL || coarse_check(copy->target, copy->route, error))
+    return true;
+  *problem = "a column in the target has a coarser type"; /* who delivers says which */
+  return error->kind == FAILURE_TABLE;
 }
 
 static bool check_if_empty(struct copy *copy, bool *empty, struct error *error) {

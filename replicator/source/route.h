@@ -23,8 +23,9 @@ struct route {
   bool document;           /* no table: a query builds its rows */
   bool key_is_lost;        /* one of its columns was dropped */
   bool is_replaced;        /* the table is gone, and another one that is captured has its place at the target */
-  const char *columns; /* JSON [{"name", "type", "older_have", "older_names"}], see targets/sql/mirror_create.sql and
-                          mirror_statements.sql; NULL unless create_table, and when the table is gone */
+  const char
+      *columns; /* JSON [{"name", "type", "leaves", "older_have", "older_names"}], see targets/sql/mirror_create.sql and
+                   mirror_statements.sql; NULL unless create_table, and when the table is gone */
   const char
       *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
   const char *hidden_columns; /* the same of those that it has and that are left out; NULL: none */

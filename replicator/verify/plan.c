@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
 #include "postgres/session.h"
 #include "queries.h"
+
+#define COARSE_LIMIT ((size_t)1024 * 1024)
 
 #define ASK_SOURCE(named, ...)                                                                                         \
   ((struct question){.side = SIDE_SOURCE, .query = QUERY_ONCE(named), .values = VALUES(__VA_ARGS__)})
@@ -80,6 +83,30 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
   return true;
 }
 
+/* Columns whose values are compared as the target has them, because it cannot have them otherwise. */
+static bool find_coarse(struct plan *plan, struct pair *pair, const PGresult *source, const char *into_table,
+                        struct error *error) {
+  const char *types = result_text(source, 0, SOURCE_TYPES);
+  PGresult *coarse = NULL;
+  struct buffer text;
+  if (types == NULL)
+    return true;
+  if (!ask_one(pair, ASK_TARGET(QUERY_coarse_columns, into_table, types, PQgetvalue(source, 0, SOURCE_KEY_NAMES)),
+               &coarse, error))
+    return false;
+  buffer_init(&text, COARSE_LIMIT);
+  for (int row = 0; row < PQntuples(coarse); row++) {
+    buffer_add_string(&text, row > 0 ? "; " : "");
+    buffer_add_string(&text, PQgetvalue(coarse, row, COARSE_PROBLEM));
+  }
+  bool ok = buffer_ok(&text, "the list of columns", error);
+  plan->coarse = ok && PQntuples(coarse) > 0 ? strdup(text.data) : NULL;
+  plan->may_be_altered = result_bool(source, 0, SOURCE_CREATES);
+  buffer_release(&text);
+  PQclear(coarse);
+  return ok;
+}
+
 /* A mirror is made when the first row comes, by us or by somebody else: until then nothing is missing. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
   struct question question = {.side = SIDE_SOURCE, .query.text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
@@ -113,7 +140,8 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
   }
   ok = ask_one(pair, ASK_TARGET(QUERY_verify_target, PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)),
                &compared, error) &&
-       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error) &&
+       check(plan, into_table, compared, error) && find_coarse(plan, pair, source, PQgetvalue(name, 0, 0), error) &&
+       read_plan(plan, pair, compared, recipe, error) &&
        (plan->in_ranges || count_blocks(plan, pair, plan->relation, PQgetvalue(name, 0, 0), error));
 
 done:
@@ -164,6 +192,7 @@ bool plan_make(struct plan *plan, struct pair *pair, const struct subject *subje
 void plan_release(struct plan *plan) {
   free(plan->missing);
   free(plan->shared_with);
+  free(plan->coarse);
   PQclear(plan->columns);
   PQclear(plan->statements[SIDE_SOURCE]);
   PQclear(plan->statements[SIDE_TARGET]);

@@ -29,7 +29,9 @@ struct plan {
   char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
   char
       *shared_with; /* another table whose rows are in the same place, so that none there is one too many; NULL: none */
-  PGresult *columns; /* names of those that are compared, a row each */
+  char *coarse;     /* columns whose types there cannot hold what is here, see coarse_columns.sql; NULL: none */
+  bool may_be_altered; /* the mirror was made by us, and waits until its coarse columns are altered */
+  PGresult *columns;   /* names of those that are compared, a row each */
   PGresult *statements[SIDE_COUNT];
   PGresult *safe; /* those for the source that no value makes fail; NULL: none does */
 };

@@ -51,9 +51,31 @@ static void say_progress(struct report *report) {
           report->estimate > 0 ? estimate : "");
 }
 
-void report_table_begin(struct report *report, const char *table, const char *missing, const char *shared_with) {
+static void print_caveats_json(const struct caveats *caveats) {
+  const struct {
+    const char *name, *value;
+  } all[] = {{"not_compared", caveats->missing}, {"coarse", caveats->coarse}, {"shared_with", caveats->shared_with}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i].value == NULL)
+      continue;
+    printf(", \"%s\": ", all[i].name);
+    escape_print_json(all[i].value);
+  }
+}
+
+static void print_caveats(const char *table, const struct caveats *caveats) {
+  if (caveats->missing != NULL)
+    printf("%s: not compared, since the target lacks it: %s\n", table, caveats->missing);
+  if (caveats->coarse != NULL)
+    printf("%s: values count as equal that the target cannot tell apart: %s\n", table, caveats->coarse);
+  if (caveats->shared_with != NULL)
+    printf("%s: extra rows were not looked for, since the rows of %s are in the same place\n", table,
+           caveats->shared_with);
+}
+
+void report_table_begin(struct report *report, const char *table, const struct caveats *caveats) {
   report->table = table;
-  report->is_shared = shared_with != NULL;
+  report->is_shared = caveats->shared_with != NULL;
   report->began = (double)clock_now() / 1000;
   report->shown = report->rows = report->undecided = report->queued = 0;
   for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
@@ -61,20 +83,11 @@ void report_table_begin(struct report *report, const char *table, const char *mi
   if (report->json) {
     fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
     escape_print_json(table);
-    if (missing != NULL) {
-      fputs(", \"not_compared\": ", stdout);
-      escape_print_json(missing);
-    }
-    if (shared_with != NULL) {
-      fputs(", \"shared_with\": ", stdout);
-      escape_print_json(shared_with);
-    }
+    print_caveats_json(caveats);
     fputs(", \"found\": [", stdout);
-  } else if (missing != NULL) {
-    printf("%s: not compared, since the target lacks it: %s\n", table, missing);
+  } else {
+    print_caveats(table, caveats);
   }
-  if (!report->json && shared_with != NULL)
-    printf("%s: extra rows were not looked for, since the rows of %s are in the same place\n", table, shared_with);
   report->tables++;
   if (report->progress)
     say_progress(report);

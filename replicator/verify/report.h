@@ -51,9 +51,15 @@ struct report {
 void report_begin(struct report *report, const char *target);
 void report_end(struct report *report, int64_t rows_received, int64_t bytes_received);
 
-/* `table` is borrowed until its end. `missing` names columns that are not compared, `shared_with` another table whose
- * rows are in the same place; NULL for none. */
-void report_table_begin(struct report *report, const char *table, const char *missing, const char *shared_with);
+/* What else there is to say of a comparison; NULL for none. */
+struct caveats {
+  const char *missing;     /* columns that are not compared */
+  const char *coarse;      /* columns whose values are compared as the target has them */
+  const char *shared_with; /* another table whose rows are in the same place */
+};
+
+/* `table` is borrowed until its end. */
+void report_table_begin(struct report *report, const char *table, const struct caveats *caveats);
 /* `rows` more have been compared: says so now and then, with progress. */
 void report_rows(struct report *report, int64_t rows);
 /* `complete`: the comparison was not cut short. */

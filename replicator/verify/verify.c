@@ -43,6 +43,7 @@ struct verify {
   struct decider decider;
   struct recipe recipe;
   int wanted;         /* tables and documents */
+  bool is_rounded;    /* the table at hand, where it is to be altered: what was rounded is not found until then */
   int failed;         /* that could not be compared; */
   struct error first; /* why the first of them could not */
 };
@@ -315,16 +316,19 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
   struct subject subject = {.target = settings->target, .oid = oid, .relation = name};
   bool ok = plan_make(&plan, &verify->pair, &subject, &verify->recipe, error) && estimate(verify, oid, error);
   if (ok) {
-    report_table_begin(&verify->report, name, plan.missing, plan.shared_with);
+    report_table_begin(
+        &verify->report, name,
+        &(struct caveats){.missing = plan.missing, .coarse = plan.coarse, .shared_with = plan.shared_with});
+    verify->is_rounded = plan.coarse != NULL && plan.may_be_altered;
     ok = plan.nothing     ? true
          : plan.in_ranges ? compare_ranges(verify, &plan, error)
                           : narrow(verify, &plan, NULL, &verify->report.rows, error);
     bool decided = ok && (plan.nothing || (decider_decide(&verify->decider, &plan, error) &&
                                            decider_repair(&verify->decider, &plan, error)));
     report_table_end(&verify->report, decided);
-    if (!ok)
+    if (!decided)
       decider_forget(&verify->decider);
-    ok = ok ? decided : put_aside(verify, name, error);
+    ok = decided || put_aside(verify, name, error);
   } else {
     ok = put_aside(verify, name, error);
   }
@@ -453,7 +457,8 @@ static bool close_gap(struct verify *verify, struct gap gap, struct error *error
   int64_t found = 0;
   for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
     found += report->found[kind];
-  if (gap.noted == NULL || verify->failed > gap.failed || report->undecided > 0 || report->queued < found)
+  if (gap.noted == NULL || verify->is_rounded || verify->failed > gap.failed || report->undecided > 0 ||
+      report->queued < found)
     return true;
   const struct query query = QUERY_ONCE(QUERY_verify_close_gap);
   const struct number target = number(gap.target);

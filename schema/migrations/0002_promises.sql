@@ -112,12 +112,12 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target, unfound)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column, or '
-  'that differ for another reason; people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added or '
+  'altered column, or that differ for another reason; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
 comment on column rowrelay.gap.noted_at is
-  'when the table was captured again, or it was noticed that columns were added, or last that rows were not found';
+  'when the table was captured again, or it was noticed that columns were altered, or last that rows were not found';
 comment on column rowrelay.gap.unfound is
   'whether it is a mirror in which rows without a key were not found that were to be changed or deleted there';
 
@@ -139,15 +139,28 @@ comment on column rowrelay.older_value.numbered_at is 'where that number is vali
 comment on column rowrelay.older_value.value is 'as the text of its type';
 
 create table rowrelay.table_files (
-  capture   integer primary key references rowrelay.capture,
-  relations oid[] not null,
-  files     oid[] not null
+  capture     integer primary key references rowrelay.capture,
+  numbered_at text not null,
+  relations   oid[] not null,
+  files       oid[] not null,
+  numbers     smallint[] not null,
+  types       text[] not null,
+  versions    text[] not null,
+  defaults    oid[] not null
 );
 comment on table rowrelay.table_files is
   'where the rows of captured tables were when columns were last looked at; see rowrelay.note_files()';
 comment on column rowrelay.table_files.capture is 'the table';
+comment on column rowrelay.table_files.numbered_at is
+  'where all this is valid, see rowrelay.numbered_here()';
 comment on column rowrelay.table_files.relations is 'its parts: itself, partitions, inheritance children';
 comment on column rowrelay.table_files.files is 'their relfilenode, another when all rows were written anew';
+comment on column rowrelay.table_files.numbers is 'attribute numbers of the columns';
+comment on column rowrelay.table_files.types is 'their types';
+comment on column rowrelay.table_files.versions is
+  'rowrelay.column_version() of each, another when ALTER COLUMN TYPE has written its values anew';
+comment on column rowrelay.table_files.defaults is
+  'their defaults in pg_attrdef, which it writes anew, too; 0: it has none';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 

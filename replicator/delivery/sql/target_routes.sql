@@ -24,6 +24,8 @@ select r.capture,
          (select d.columns::json from rowrelay.document d where d.target = r.target),
          -- not what rows have under a mask
          (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+                                            'leaves', case when a.atttypid >= 16384 then
+                                              rowrelay.type_leaves(a.atttypid, a.atttypmod) end,
                                             'older_have', o.value, 'older_names', o.names)
                           order by a.attnum)
             from pg_attribute a

@@ -98,9 +98,7 @@ select concat(
          where w.older_have is not null
            and not exists (select from pg_attribute a
                             where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped
-                              and a.attname::text not in (select v.name from wanted v
-                                                          union
-                                                          select json_array_elements_text(w.older_names)))
+                              and a.attname::text not in (select json_array_elements_text(w.older_names)))
          union all
         select null
          limit 1) as o

@@ -1,7 +1,6 @@
 -- The statements that keep a table like its source, for rows that have these columns. It reads the target's catalogs,
 -- and gives whether the table is there; columns that it lacks; whether the source has one of these now; a column that
--- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; what is wrong if
--- a column of the key has values rounded there, and the statement that mends it; then the statements.
+-- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; then the statements.
 -- Their $1 is a JSON array of objects, one for each row.
 -- A column that neither side has now is left out if the rows have all columns that the source has now: it was dropped
 -- there since, and not renamed. So is one that is left out of later rows.
@@ -9,11 +8,11 @@
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 --   $5 names of the columns that the source has now, JSON array; null: not known
 --   $6 names of the columns that it has and that are left out now, JSON array; null: none, or not known
---   $7 [{"name", "type", "older_have": value in rows that are older than the column, or null, "older_names": names that
+--   $7 [{"name", "older_have": value in rows that are older than the column, or null, "older_names": names that
 --      rows without it may have}] of the source's columns; null: not known
 --   $8 whether the target has a fence
--- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, coarse, remedy,
---   insert, upsert, delete_by_key, delete_rows, delete_rows_takes, truncate
+-- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, insert, upsert, delete_by_key,
+--   delete_rows, delete_rows_takes, truncate
 with target as (
   -- the name with its schema, because a table may be called like a type: null::line is not of table line
   select wanted.relation,
@@ -55,29 +54,6 @@ with target as (
       select $5::json is not null
              and not exists (select json_array_elements_text($5::json) except select json_array_elements_text($2::json))
              as is_whole) as d
-), coarse as (
-  -- Keys that differ here would be one there. What does not fit the type at all is refused by itself.
-  select k.name, k.type as there, w.type as here
-    from known k
-    join json_to_recordset($7::json) as w(name text, type text) on w.name = k.name
-   cross join lateral (
-     select (regexp_match(k.type, ',(-?\d+)\)'))[1]::int as scale_there,
-            (regexp_match(w.type, ',(-?\d+)\)'))[1]::int as scale_here,
-            coalesce((regexp_match(k.type, '^time[a-z]*\((\d)\)'))[1]::int, 6) as digits_there,
-            coalesce((regexp_match(w.type, '^time[a-z]*\((\d)\)'))[1]::int, 6) as digits_here) as p
-   where k.in_key and k.type <> w.type
-     and case when k.type ~ '^numeric\('
-              then w.type ~ '^(numeric|real|double precision)' and (p.scale_here <= p.scale_there) is not true
-              when k.type = 'date' then w.type ~ '^timestamp'
-              when k.type ~ '^time\M' then w.type ~ '^timestamp' or p.digits_here > p.digits_there
-              when k.type ~ '^timestamp' then p.digits_here > p.digits_there
-              when k.type ~ '^interval.' then w.type ~ '^interval'
-              when k.type = 'real' then w.type ~ '^(double precision|integer|bigint|numeric)'
-              when k.type = 'double precision' then w.type ~ '^(bigint|numeric)'
-              when k.type = 'name' then w.type ~ '^(text|character)'
-              else false end
-   order by k.position
-   limit 1
 ), older as (
   -- What rows had in columns that were added after them. A name that may be the column's former one has its value.
   select string_agg(format('%I', w.name), ', ' order by w.name) as names,
@@ -151,9 +127,6 @@ select t.relation is not null as exists,
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)) as key_is_unique,
-       (select format('column %I of table %s in the target has type %s, and %s at the source: several keys could '
-                      'become one', c.name, $1, c.there, c.here) from coarse c) as coarse,
-       (select format('alter table %s alter %I type %s', $1, c.name, c.here) from coarse c) as remedy,
        case when coalesce(l.names, o.names) is null
             then format('insert into %s select from json_array_elements($1::json)', t.name)
             else format('insert into %s (%s) overriding system value select %s from %s', t.name,

@@ -1,7 +1,8 @@
 -- What is needed to compare a document: as verify_source.sql gives it for a table, with "document" saying how it is
 -- built, and the search_path of its query.
 --   $1 the document's own target
--- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with
+-- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with,
+--   types, key_names, creates
 select json_build_object(
          'target', d.target,
          'document', json_build_object(
@@ -35,7 +36,8 @@ select json_build_object(
        d.capture,
        d.search_path,
        format('select not exists (select from %s)', rowrelay.full_name(c.relation)) as is_empty,
-       rowrelay.shares_place(d.capture, d.target) as shared_with
+       rowrelay.shares_place(d.capture, d.target) as shared_with,
+       null as types, null as key_names, false as creates
   from rowrelay.document d
   cross join lateral (select rowrelay.document_key_type(d.key_type) as type) as k
   join rowrelay.route r on r.capture = d.capture and r.target = d.target

@@ -1,8 +1,10 @@
 -- What is needed to compare a captured table: one JSON document for verify_target.sql; its name in the target; whether
 -- it has no key; the capture; a statement that tells whether the source has no row for it; and another table whose rows
--- are in the same place, null for none.
+-- are in the same place, null for none; the types of its columns and the names of its key's, for coarse_columns.sql;
+-- and whether its mirror is created by us.
 --   $1 oid of the table  $2 target
--- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with
+-- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with,
+--   types, key_names, creates
 with capture as (
   select c.*, r.into_table, r.target, r.create_table, rowrelay.live_key(c) as live_key,
          case when c.row_filter is not null then coalesce(
@@ -111,5 +113,12 @@ select json_build_object(
        null as search_path,
        format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
               coalesce(c.condition, 'true')) as is_empty,
-       rowrelay.shares_place(c.id, c.target) as shared_with
+       rowrelay.shares_place(c.id, c.target) as shared_with,
+       (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+                                          'leaves', case when a.atttypid >= 16384
+                                                         then rowrelay.type_leaves(a.atttypid, a.atttypmod) end)
+                        order by a.attnum)
+          from attribute a where not c.mask ? a.attnum::text) as types,
+       (select coalesce(json_agg(a.attname), '[]') from attribute a where a.key_position is not null) as key_names,
+       c.create_table as creates
   from capture c;

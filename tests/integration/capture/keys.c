@@ -471,13 +471,24 @@ static const struct finer FINER[] = {
     {"interval day", "interval", "'1 day'", "('1 day 1 hour'), ('1 day 2 hours')"},
     {"real", "float8", "1.5", "(2.10000000001), (2.10000000002)"},
     {"float8", "numeric", "1.5", "(1.10000000000000000001), (1.10000000000000000002)"},
+    {"int", "text", "1", "('2'), ('02')"},
+    {"numeric(10,2)", "text", "1.25", "('1.5'), ('1.50')"},
+    {"uuid", "text", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'",
+     "('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'), ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1a')"},
+    {"char(3)", "text", "'abc'", "('ab'), ('ab ')"},
+    {"varchar(3)", "varchar(5)", "'abc'", "('ab'), ('abc ')"},
+    {"boolean", "text", "true", "('f'), ('false')"},
+    {"money", "numeric", "'1.01'", "(1.011), (1.012)"},
+    {"time", "timetz", "'10:00'", "('10:00+01'), ('10:00+02')"},
+    {"\"char\"", "text", "'a'", "('ab'), ('ac')"},
+    {"shorter", "varchar(9)", "'abc'", "('abc '), ('ab')"},
 };
 enum { FINER_COUNT = sizeof FINER / sizeof *FINER };
 
 /* Their mirrors have the former types until somebody alters them: two keys would be one there. */
 Test(keys, of_a_finer_type_wait_until_the_mirror_has_that_type) {
   struct fixture f;
-  mirrored_begin(&f, "keys_finer", "create table other (id int primary key)");
+  mirrored_begin(&f, "keys_finer", "create table other (id int primary key); create domain shorter as varchar(3)");
   for (int i = 0; i < FINER_COUNT; i++)
     sql(f.at_source, "create table k%d (k %s primary key, n int)", i, FINER[i].was);
   rowrelay_ok(&f, "capture", "k*", "other", "--to", "w", "--create", NULL);
@@ -496,8 +507,8 @@ Test(keys, of_a_finer_type_wait_until_the_mirror_has_that_type) {
   for (int i = 0; i < FINER_COUNT; i++)
     cr_expect_str_eq(ask(f.at_target, "select count(*) from k%d where k = %s", i, FINER[i].former), "1", "%s",
                      FINER[i].was);
-  cr_assert_str_eq(ask(f.at_source, "select count(distinct relation) from rowrelay.errors where state = 'waiting'"),
-                   "9");
+  cr_assert(ask_number(f.at_source, "select count(distinct relation) from rowrelay.errors where state = 'waiting'") ==
+            FINER_COUNT);
   cr_assert_not_null(
       strstr(rowrelay_ok(&f, "errors", NULL),
              "column k of table public.k0 in the target has type numeric(10,2), and numeric(12,4) at the "

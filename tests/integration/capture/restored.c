@@ -224,3 +224,21 @@ Test(restored, of_two_transactions_of_one_number_none_is_undone_by_it) {
   cr_expect_str_eq(ask(f.at_source, "select string_agg(n::text, ' ' order by id) from acct"), "11 20");
   fixture_end(&f);
 }
+
+/* A dump has the values in the rows, and not that they are younger than these. */
+Test(restored, what_older_rows_have_in_an_added_column_is_known) {
+  struct fixture f;
+  mirrored_begin(&f, "restored_added",
+                 "create table a (gone int, id int primary key, v text); alter table a drop gone");
+  needs_pg_dump(f.at_source);
+  rowrelay_ok(&f, "capture", "a", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into a values (1, 'a'), (2, 'b')");
+  sql(f.at_source, "alter table a add n int default 42");
+  mirrored_maintain(&f);
+  restore(&f, "a");
+  mirrored_maintain(&f);
+  sql(f.at_source, "update a set v = 'c' where id = 1");
+  mirrored_same(&f, "a");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
+  fixture_end(&f);
+}

@@ -446,6 +446,13 @@ Test(verify, what_cannot_be_compared_is_told) {
   cr_assert(time(NULL) - began < 30);
   mirrored_deliver(&f);
   verified_equal(&f);
+  /* A key that the type there cannot have. */
+  sql(f.at_source, "alter table item alter id type bigint; insert into item values (5000000000, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "insert into other values (8)");
+  fails(&f, 3, "w", NULL, "target \"w\" differs in 1 row");
+  cr_expect(strstr(verified_said, "item: not compared: value \"5000000000\" is out of range") != NULL, "%s",
+            verified_said);
   fixture_end(&f);
 }
 

@@ -905,12 +905,12 @@ create table rowrelay.gap (
   constraint gap_pkey primary key (capture, target, unfound)
 );
 comment on table rowrelay.gap is
-  'targets that lack changes of a table, because nothing captured it for a while, or values of an added column, or '
-  'that differ for another reason; people query rowrelay.gaps';
+  'targets that lack changes of a table, because nothing captured it for a while, or values of an added or '
+  'altered column, or that differ for another reason; people query rowrelay.gaps';
 comment on column rowrelay.gap.capture is 'the table';
 comment on column rowrelay.gap.target is 'where it goes, or a document that is built from it';
 comment on column rowrelay.gap.noted_at is
-  'when the table was captured again, or it was noticed that columns were added, or last that rows were not found';
+  'when the table was captured again, or it was noticed that columns were altered, or last that rows were not found';
 comment on column rowrelay.gap.unfound is
   'whether it is a mirror in which rows without a key were not found that were to be changed or deleted there';
 
@@ -932,15 +932,28 @@ comment on column rowrelay.older_value.numbered_at is 'where that number is vali
 comment on column rowrelay.older_value.value is 'as the text of its type';
 
 create table rowrelay.table_files (
-  capture   integer primary key references rowrelay.capture,
-  relations oid[] not null,
-  files     oid[] not null
+  capture     integer primary key references rowrelay.capture,
+  numbered_at text not null,
+  relations   oid[] not null,
+  files       oid[] not null,
+  numbers     smallint[] not null,
+  types       text[] not null,
+  versions    text[] not null,
+  defaults    oid[] not null
 );
 comment on table rowrelay.table_files is
   'where the rows of captured tables were when columns were last looked at; see rowrelay.note_files()';
 comment on column rowrelay.table_files.capture is 'the table';
+comment on column rowrelay.table_files.numbered_at is
+  'where all this is valid, see rowrelay.numbered_here()';
 comment on column rowrelay.table_files.relations is 'its parts: itself, partitions, inheritance children';
 comment on column rowrelay.table_files.files is 'their relfilenode, another when all rows were written anew';
+comment on column rowrelay.table_files.numbers is 'attribute numbers of the columns';
+comment on column rowrelay.table_files.types is 'their types';
+comment on column rowrelay.table_files.versions is
+  'rowrelay.column_version() of each, another when ALTER COLUMN TYPE has written its values anew';
+comment on column rowrelay.table_files.defaults is
+  'their defaults in pg_attrdef, which it writes anew, too; 0: it has none';
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
@@ -1670,6 +1683,12 @@ begin
            only_columns = (select case when 2000 >= all (n.numbers) then n.numbers end
                              from rowrelay.numbers_here(was, s.only_columns) as n(numbers))
      where s.capture = was.id;
+    insert into rowrelay.older_value (capture, number, numbered_at, value)
+    select o.capture, n.numbers[1], capture.numbered_at, o.value
+      from rowrelay.older_value o
+     cross join lateral rowrelay.numbers_here(was, array[o.number]) as n(numbers)
+     where o.capture = was.id and o.numbered_at = was.numbered_at
+        on conflict on constraint older_value_pkey do nothing;
     update rowrelay.shape s
        set numbers = rowrelay.numbers_here(was, s.numbers),
            hidden = rowrelay.numbers_here(was, s.hidden)
@@ -7696,8 +7715,9 @@ set enable_mergejoin = on set jit = off as $$
 begin
   return query
     with described as (
-      select c.id, string_agg(format('%s %s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation,
-                                          a.attnotnull), ',' order by a.attnum) as columns,
+      select c.id, string_agg(format('%s %s %s %s %s %s', a.attnum, a.attname, a.atttypid,
+                               rowrelay.column_version(a.atttypmod, a.xmin), a.attcollation, a.attnotnull), ','
+                        order by a.attnum) as columns,
              bool_or(a.atttypid >= 16384) as has_own_types
         from rowrelay.capture c
         join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
@@ -7726,9 +7746,9 @@ create or replace function rowrelay.column_state(capture rowrelay.capture) retur
 language sql stable as $$
   select s.state from rowrelay.column_states(array[capture.id]) as s
 $$;
--- Purpose:    tells versions of a column's values apart, where they choose the lanes of rows and are not in the key:
---             ALTER COLUMN TYPE writes other values into all rows, rounded or by its USING, and fires no trigger. It
---             always writes the column's row in pg_attribute, also where the type stays; TRUNCATE and VACUUM do not.
+-- Purpose:    tells versions of a column's values apart: ALTER COLUMN TYPE writes other values into all rows, rounded
+--             or by its USING, and fires no trigger. It always writes the column's row in pg_attribute, also where the
+--             type stays; TRUNCATE and VACUUM do not.
 -- Parameters: type's length or scale, and transaction, as in pg_attribute
 create or replace function rowrelay.column_version(typmod integer, written_by xid) returns text
 language sql stable as $$
@@ -10277,6 +10297,24 @@ begin
   return shape;
 end
 $$;
+-- Purpose:    whether rows of a captured table's partitions and inheritance children have different values in a column
+--             that is younger than they are: a child had such a column before its parent got one, or a partition came
+--             with its own
+-- Parameters: capture; name of the column
+create or replace function rowrelay.has_other_parts(capture rowrelay.capture, column_name name) returns boolean
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  if not exists (select from pg_class r where r.oid = capture.relation and r.relhassubclass) then
+    return false;
+  end if;
+  return (
+    select coalesce(bool_or(p.attislocal and p.attinhcount > 0), false)
+           or coalesce(min(m.missing) <> max(m.missing), false)
+      from unnest(rowrelay.captured_tables(capture)) as t(relation)
+      join pg_attribute p on p.attrelid = t.relation and p.attname = column_name and not p.attisdropped
+     cross join lateral (select (p.attmissingval::text::text[])[1] as missing) as m);
+end
+$$;
 -- Purpose:    tells which value rows have in columns that are younger than they are: an image from before such a column
 --             lacks it, and the table shows this value without having written it (ADD COLUMN with a constant default)
 -- Parameters: capture
@@ -10314,70 +10352,133 @@ begin
       from pg_attribute a
      cross join lateral (
        select coalesce(
-                (a.attmissingval::text::text[])[1],
-                -- of a partitioned table only the partitions have it
-                (select min(m.missing)
-                   from unnest(case when exists (select from pg_class r
-                                                  where r.oid = capture.relation and r.relhassubclass)
-                                    then rowrelay.captured_tables(capture) end) as t(relation)
-                   join pg_attribute p on p.attrelid = t.relation and p.attname = a.attname and not p.attisdropped
-                  cross join lateral (select (p.attmissingval::text::text[])[1] as missing) as m
-                 having min(m.missing) = max(m.missing)),
+                case when not rowrelay.has_other_parts(capture, a.attname) then
+                  coalesce((a.attmissingval::text::text[])[1],
+                           -- of a partitioned table only the partitions have it
+                           (select min((p.attmissingval::text::text[])[1])
+                              from unnest(case when exists (select from pg_class r
+                                                             where r.oid = capture.relation and r.relhassubclass)
+                                               then rowrelay.captured_tables(capture) end) as t(relation)
+                              join pg_attribute p
+                                on p.attrelid = t.relation and p.attname = a.attname and not p.attisdropped)) end,
                 (select o.value from rowrelay.older_value o
                   where o.capture = older_values.capture.id and o.number = a.attnum
                     and o.numbered_at = here)) as value) as v
      where a.attrelid = capture.relation and a.attnum = any (younger) and v.value is not null;
 end
 $$;
--- Purpose:    notes in which files a capture's rows are
+-- Purpose:    notes in which files a capture's rows are, and which types its columns have
 -- Parameters: capture
--- Result:     whether a table has another file than when that was last noted: all of its rows were written anew since,
---             or truncated
-create or replace function rowrelay.note_files(capture rowrelay.capture) returns boolean
+-- Result:     is_new: a table has another file than when that was last noted, so all of its rows were written anew
+--             since, or truncated; altered: numbers of columns whose values may be others now, although no trigger was
+--             fired, or may have been rounded by who did not know of the new type yet (ALTER COLUMN TYPE)
+create or replace function rowrelay.note_files(capture rowrelay.capture, out is_new boolean, out altered smallint[])
 language plpgsql as $$
 declare
   was rowrelay.table_files;
   now rowrelay.table_files;
 begin
   select f.* into was from rowrelay.table_files f where f.capture = note_files.capture.id;
+  now.capture := capture.id;
+  now.numbered_at := rowrelay.numbered_here(capture.relation);
   select coalesce(array_agg(r.oid order by r.oid), '{}'), coalesce(array_agg(r.relfilenode order by r.oid), '{}')
     into now.relations, now.files
     from pg_class r where r.oid = any (rowrelay.captured_tables(capture));
-  insert into rowrelay.table_files as f (capture, relations, files) values (capture.id, now.relations, now.files)
-      on conflict on constraint table_files_pkey do update set relations = excluded.relations, files = excluded.files
-   where (f.relations, f.files) is distinct from (excluded.relations, excluded.files);
-  return exists (select from unnest(was.relations, was.files) as w(relation, file)
-                   join unnest(now.relations, now.files) as n(relation, file) on n.relation = w.relation
-                  where n.file <> w.file);
+  select coalesce(array_agg(a.attnum order by a.attnum), '{}'),
+         coalesce(array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum), '{}'),
+         coalesce(array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum), '{}'),
+         coalesce(array_agg(coalesce(d.oid, 0) order by a.attnum), '{}')
+    into now.numbers, now.types, now.versions, now.defaults
+    from pg_attribute a
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  if was is distinct from now then
+    delete from rowrelay.table_files f where f.capture = note_files.capture.id;
+    insert into rowrelay.table_files select now.*;
+  end if;
+
+  is_new := false;
+  altered := '{}';
+  if was.numbered_at = now.numbered_at then
+    is_new := exists (select from unnest(was.relations, was.files) as w(relation, file)
+                        join unnest(now.relations, now.files) as n(relation, file) on n.relation = w.relation
+                       where n.file <> w.file);
+    -- To forget what older rows have in an added column, PostgreSQL writes its description anew, too, but not its type
+    -- nor its default.
+    altered := array(
+      select n.number
+        from unnest(was.numbers, was.types, was.versions, was.defaults) as w(number, type, version, default_value)
+        join unnest(now.numbers, now.types, now.versions, now.defaults) as n(number, type, version, default_value)
+          on n.number = w.number
+       where is_new and n.version <> w.version
+             and (n.type <> w.type or n.default_value <> w.default_value or n.default_value = 0
+                  or not exists (select from rowrelay.older_value o
+                                  where o.capture = note_files.capture.id and o.number = n.number
+                                    and o.numbered_at = now.numbered_at))
+          or n.type <> w.type and concat(n.type, w.type) !~ '^(character varying|text|\(|\)|\d)+$'
+       order by n.number);
+    -- What older rows had in it may be no text of the new type.
+    delete from rowrelay.older_value o
+     using unnest(was.numbers, was.types) as w(number, type)
+      join unnest(now.numbers, now.types) as n(number, type) on n.number = w.number
+     where o.capture = note_files.capture.id and o.number = n.number and o.numbered_at = now.numbered_at
+       and is_new and n.type <> w.type
+       and not (concat(n.type, w.type) ~ '^(smallint|integer|bigint)+$'
+                or n.type ~ '^(text|character varying)' and w.type ~ '^(smallint|integer|bigint|boolean|uuid)$');
+  end if;
 end
 $$;
--- Purpose:    notes which values older rows have in columns that were added to a captured table (rowrelay.older_value).
---             Where that is not known, because the rows were written anew at the same time or since, mirrors may have
---             null there: it notes a gap of them (rowrelay.gap).
+-- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
+--             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
+--             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
+--             that; where one was dropped and another has its name; where one was renamed, and the target does not
+--             rename its own; where nobody knows what rows had in an added one, because they were written anew since,
+--             or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void
 language plpgsql as $$
 declare
-  is_new_file constant boolean := rowrelay.note_files(capture);
+  files      constant record := rowrelay.note_files(capture);
+  altered    smallint[];
+  is_renamed boolean;
+  is_unknown boolean;
 begin
   insert into rowrelay.older_value as o (capture, number, numbered_at, value)
   select capture.id, v.number, rowrelay.numbered_here(capture.relation), v.value
     from rowrelay.older_values(capture) as v
       on conflict on constraint older_value_pkey do update set value = excluded.value
    where o.value <> excluded.value;
-  if is_new_file
-     and exists (select from unnest(shape.numbers) as n(number)
-                  where n.number <> all (was.numbers) and n.number <> all (was.hidden)
-                    and n.number not in (select v.number from rowrelay.older_values(capture) as v))
-     and exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                  where pg_relation_size(t.relation) > 0) then
-    perform rowrelay.note_gap(capture.id, array(select t.id
-                                                  from rowrelay.route r
-                                                  join rowrelay.target t on t.id = r.target
-                                                 where r.capture = note_older_values.capture.id and r.until_id is null
-                                                   and rowrelay.is_mirror(t)));
+  if was.id is null or not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                                    where pg_relation_size(t.relation) > 0) then
+    return;
   end if;
+  altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
+                   union
+                   select unnest(array[w.number, n.number])
+                     from unnest(was.numbers, was.names) as w(number, name)
+                     join unnest(shape.numbers, shape.names) as n(number, name)
+                       on n.name = w.name and n.number <> w.number);
+  is_renamed := exists (select from unnest(was.numbers, was.names) as w(number, name)
+                          join unnest(shape.numbers, shape.names) as n(number, name)
+                            on n.number = w.number and n.name <> w.name);
+  is_unknown := exists (select from unnest(shape.numbers, shape.names) as n(number, name)
+                         where n.number <> all (was.numbers) and n.number <> all (was.hidden)
+                           and n.number not in (select v.number from rowrelay.older_values(capture) as v)
+                           and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
+  perform rowrelay.note_gap(capture.id, array(
+    select t.id
+      from rowrelay.route r
+      join rowrelay.target t on t.id = r.target
+     where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
+       and (altered <> '{}' or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
+            or is_unknown and rowrelay.is_mirror(t))
+    union
+    select s.document
+      from rowrelay.document_source s
+      join rowrelay.target t on t.id = s.document and t.dropped_at is null
+     where s.capture = note_older_values.capture.id and altered <> '{}'
+       and (s.only_columns is null or s.only_columns || s.key_column && altered)));
 end
 $$;
 -- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed, and
@@ -12969,6 +13070,37 @@ begin
                       from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped))
                   else '{}' end)
       from part p join pg_type t on t.oid = p.oid);
+end
+$$;
+-- Purpose:    returns the types that values of a type are made of in the end: what a domain is of, the elements of an
+--             array, the attributes of a row type. coarse_columns.sql asks the same of a mirror's columns, where there
+--             are no functions of ours.
+-- Parameters: type and type modifier of a column
+-- Result:     [{"path": '' or "[]" for an element, ".name" for an attribute, and so on; "type": as in SQL; "own":
+--             whether it is not PostgreSQL's own}]
+create or replace function rowrelay.type_leaves(of_type oid, modifier integer) returns json
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    with recursive part(path, oid, modifier) as (
+      select '' collate "C", of_type, type_leaves.modifier
+      union all
+      select p.path || n.step, n.oid, n.modifier
+        from part p
+        join pg_type t on t.oid = p.oid
+       cross join lateral (
+         select '', t.typbasetype, t.typtypmod where t.typtype = 'd'
+         union all
+         select '[]', t.typelem, p.modifier where t.typtype <> 'd' and t.typcategory = 'A'
+         union all
+         select '.' || quote_ident(a.attname), a.atttypid, a.atttypmod from pg_attribute a
+          where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped)
+         as n(step, oid, modifier)
+    )
+    select json_agg(json_build_object('path', p.path, 'type', format_type(p.oid, p.modifier), 'own', p.oid >= 16384))
+      from part p
+      join pg_type t on t.oid = p.oid
+     where t.typtype not in ('d', 'c') and t.typcategory <> 'A');
 end
 $$;
 -- Purpose:    turns the elements of an array in a row image into the texts that they have as values of a type
@@ -20090,10 +20222,10 @@ select c.relation,
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
                                  'dropped or disabled, a child or partition had none yet, or it was another table; or '
-                                 'because a column was added and its rows were written anew, so that it is not known '
-                                 'what older rows had in it; or (unfound) because rows without a key were not found '
-                                 'there that were to be changed or deleted; a row goes when its target has been '
-                                 'repaired';
+                                 'because a column was altered, replaced or renamed, or added while the rows were '
+                                 'written anew, and no change tells what older rows have in it; or (unfound) because '
+                                 'rows without a key were not found there that were to be changed or deleted; a row '
+                                 'goes when its target has been repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -20153,8 +20285,8 @@ select t.name as target,
                                   then '%s differs: rows without a key that were to be changed or deleted there were '
                                        'not found, last at %s -- run: %s%s'
                                   else '%s lacks changes made before %s, when its triggers, or those of a new child or '
-                                       'partition, were missing or disabled, it was another table, or a column was '
-                                       'added and its rows written anew -- run: %s%s' end,
+                                       'partition, were missing or disabled, it was another table, or columns '
+                                       'were altered -- run: %s%s' end,
                                 (array_agg(g.relation_name order by g.relation_name))[1],
                                 to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                                 (array_agg(g.repair order by g.relation_name))[1],
