@@ -266,6 +266,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/other_triggers.sql
 \ir ../triggers/own_triggers.sql
 \ir ../triggers/same_row_type.sql
+\ir ../triggers/is_heir.sql
+\ir ../triggers/has_foreign_parts.sql
 \ir ../triggers/is_superseded.sql
 \ir ../triggers/part_state.sql
 \ir functions/row/same_key.sql
@@ -274,8 +276,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/hash_statement.sql
 \ir functions/row/hash_method.sql
 \ir ../triggers/key_is_unique.sql
+\ir ../triggers/rows_here.sql
 \ir ../triggers/is_present.sql
 \ir ../triggers/rows_with_key.sql
+\ir ../triggers/shares_key.sql
 \ir ../triggers/shared_key.sql
 \ir ../triggers/is_undecided.sql
 \ir ../triggers/note_follower.sql
@@ -298,7 +302,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/own_version.sql
 \ir ../triggers/nesting_statements.sql
 \ir ../triggers/rekeyed_expression.sql
-\ir ../triggers/is_heir.sql
 \ir ../triggers/sees_trigger.sql
 \ir ../triggers/is_of_capture.sql
 \ir ../triggers/may_have_heirs.sql

@@ -3,13 +3,14 @@
 --             older than what the log has.
 -- Parameters: the table with the row; ctid of the version; the row, by which the table is known
 --             (rowrelay.same_row_type)
--- Result:     false also when this is unknown
+-- Result:     false also when this is unknown, as it is of a row of a foreign table, which is not read
 create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_there boolean;
 begin
-  if not rowrelay.sees_rows(relation) then
+  if not rowrelay.sees_rows(relation)
+     or exists (select from pg_foreign_table f where f.ftrelid = is_superseded.relation) then
     return false;
   end if;
   execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,

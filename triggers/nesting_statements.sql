@@ -57,8 +57,14 @@ declare
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
-  -- it does not look if it does not see all rows
-  is_named    constant text := format('(%s or not rowrelay.sees_rows(%s))', rowrelay.name_condition(capture.relation),
+  is_partitioned constant boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
+  -- it must not read these: see rowrelay.has_foreign_parts()
+  has_foreign constant boolean := rowrelay.has_foreign_parts(capture.relation);
+  -- it does not look if it does not see all rows; what has no foreign part may get one
+  is_named    constant text := format('(%s%s or not rowrelay.sees_rows(%s))',
+                                      rowrelay.name_condition(capture.relation),
+                                      case when has_key and (has_children or is_partitioned) and not has_foreign then
+                                        format(' and not rowrelay.has_foreign_parts(%L)', capture.relation::oid) end,
                                       capture.relation::oid);
   at_write    text; -- whether writes may nest
   at_delete   text;
@@ -112,7 +118,7 @@ begin
            -- system columns such as ctid are lost after an assignment to the row
     format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
-    case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
+    case when has_children or is_partitioned then
            '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid, new);' else
     format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) '
            'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
@@ -120,7 +126,10 @@ begin
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
-    format('        is_back := exists (select from %s as t where %s and %s%s);', name,
+    case when has_foreign then
+    format('        is_back := rowrelay.is_present(%s, %s, tg_relid);', capture.id, old_key) else
+    format('        is_back := exists (select from %s%s as t where %s and %s%s);',
+           case when not has_children and not is_partitioned then 'only ' end, name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
@@ -128,26 +137,28 @@ begin
                     ' then t.xmin operator(pg_catalog.=) %s and t.cmin operator(pg_catalog.=) %s and not %s'
                     ' else %s operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) %s'
                     ' and t.cmin operator(pg_catalog.=) %s end) is not true',
-                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end),
+                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end) end,
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),
     format('        former_hash := %s;', old_hash),
     case when not keeps_before and not has_documents then
     format('        former_row := %s;', key_row) end,
-    case when is_filtered then
+    case when is_filtered and not has_foreign then
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     -- a child may lack a unique index
+    case when has_foreign then
+    format('        is_double := rowrelay.shares_key(%s, key, tg_relid);', capture.id) else
     format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
            'tg_relid or t.ctid operator(pg_catalog.<>) %s) and %s)%s;', name, rowrelay.same_key(capture, 't', 'new'),
            new_ctid, rowrelay.same_row_type('t.*', 'new.*'),
            -- the other one may be what this row is by now, or left out by the filter
            format(' and (%sis_gone is not true or (rowrelay.rows_with_key(%s, key) operator(pg_catalog.>) 1)'
-                  ' is not false)', case when is_filtered then 'false and ' end, capture.id)),
+                  ' is not false)', case when is_filtered then 'false and ' end, capture.id)) end,
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',

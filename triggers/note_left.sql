@@ -13,7 +13,7 @@ begin
       execute format('select array_agg(distinct %s) from only %s as old '
                      ' where exists (select from %s as t where %s and t.tableoid <> %s)',
                      rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
-                     capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
+                     rowrelay.rows_here(capture), rowrelay.same_key(capture, 't', 'old'), relation::oid)
          into keys;
       raise exception 'gives up the locks of the other tables'; -- which would last as long as the transaction
     exception when raise_exception or lock_not_available or deadlock_detected then

@@ -20,6 +20,7 @@ declare
   key_columns  constant smallint[] := rowrelay.live_key(capture);
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
+  is_partitioned constant boolean := (select c.relkind = 'p' from pg_class c where c.oid = relation);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
   is_plain     constant boolean := rowrelay.has_plain_rows(capture) is true;
@@ -78,7 +79,7 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
-           case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
+           case when is_partitioned or rowrelay.may_have_heirs(capture)
                 then 'not (' || rowrelay.foreign_table(capture) || ')'
                 -- the function beside it asks whether it is one of another table
                 else format('tg_relid operator(pg_catalog.=) %L', relation::oid) end),
@@ -187,12 +188,19 @@ begin
                                      else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
-    format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+    format('      if rowrelay.may_look(tg_relid, %s, %L)%s then', relation::oid, name,
+           case when is_firm and is_partitioned then
+             format(' and not rowrelay.has_foreign_parts(%L)', relation::oid) end),
            -- one expression, because a session keeps a plan for each; a text of 256 bytes takes 512 there
     format(E'        is_last := case when tg_op operator(pg_catalog.=) ''DELETE''\n'
-           '          then not exists (select from %s t where %s and %s)', name,
-           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
+           '          then %s',
+           -- where several rows may have a key, it is never enough
+           case when is_firm then
+             format('not exists (select from %s%s t where %s and %s)',
+                    case when not is_partitioned then 'only ' end, name,
+                    rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'))
+                else 'false' end),
+    case when is_partitioned then
            '          else not rowrelay.is_superseded(tg_relid, new.ctid, new) end;' else
     format('          else exists (select from only %s t where t.ctid operator(pg_catalog.=) new.ctid) end;', name)
          end,

@@ -74,9 +74,9 @@ begin
     is_gone := is_at is not null and operation <> 'DELETE' and new_is_null is not true
                and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and old_is_null is not true
-               and rowrelay.is_present(capture_id, old_key);
+               and rowrelay.is_present(capture_id, old_key, relation);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
-      is_double := rowrelay.rows_with_key(capture_id, new_key) > 1;
+      is_double := rowrelay.shares_key(capture_id, new_key, relation);
     end if;
     select i.* into old_row, new_row, caveat
       from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;

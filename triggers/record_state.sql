@@ -21,7 +21,7 @@ begin
   if row_security_active(capture.relation) then
     raise exception 'row-level security hides the row from role %', current_user;
   end if;
-  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key) > 1 then
+  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key, true) > 1 then
     raise exception '%', rowrelay.shared_key();
   end if;
   select * into strict images from rowrelay.image_expression(capture);

@@ -22,11 +22,11 @@ declare
   marked       constant text := '''{"left_out":true}''::pg_catalog.json';
   -- Without OFFSET they might become a join with all of the table.
   is_last      constant text := format(
-    ' cross join lateral (select exists (select from %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)'
-    ' as is_last offset 0) as l', name, rowrelay.same_key(capture, 't', 'new'));
+    ' cross join lateral (select exists (select from only %s as t where %s and t.* operator(pg_catalog.*=) new.* '
+    'offset 0) as is_last offset 0) as l', name, rowrelay.same_key(capture, 't', 'new'));
   is_gone      constant text := format(
-    ' cross join lateral (select not exists (select from %s as t where %s offset 0) as is_last offset 0) as l', name,
-    rowrelay.same_key(capture, 't', 'old'));
+    ' cross join lateral (select not exists (select from only %s as t where %s offset 0) as is_last offset 0) as l',
+    name, rowrelay.same_key(capture, 't', 'old'));
   caveat       constant text := case when new_image.text_columns is null then 'null::pg_catalog.json' else format(
     '(select case when c.names operator(pg_catalog.<>) ''{}'' then pg_catalog.json_build_object(''text_columns'', '
     'c.names) end from (select %s) as c(names))', new_image.text_columns) end;

@@ -25,9 +25,9 @@ declare
   old_image    constant text := case when keeps_before then (rowrelay.image_expression(capture, 'old')).image end;
   old_is_small constant text := case when keeps_before then rowrelay.small_row(relation, 'old') end;
   is_last      constant text := format(
-    'exists (select from %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)', name,
+    'exists (select from only %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)', name,
     rowrelay.same_key(capture, 't', 'new'));
-  is_gone      constant text := format('not exists (select from %s as t where %s offset 0)', name,
+  is_gone      constant text := format('not exists (select from only %s as t where %s offset 0)', name,
                                        rowrelay.same_key(capture, 't', 'old'));
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';

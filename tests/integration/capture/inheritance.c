@@ -469,3 +469,125 @@ Test(inheritance, verify_repairs_rows_that_changed_at_the_server_of_a_foreign_ch
   mirrored_same(&f, "animal");
   fixture_end(&f);
 }
+
+/* ---- writers of tables with foreign parts ------------------------------------------------------------------------ */
+
+#define PLAIN "create table animal (id int primary key, name text);"
+#define WITH_ARRAY "alter table far add tags int[]; create table animal (id int primary key, name text, tags int[]);"
+#define DOG "create table dog (primary key (id)) inherits (animal);"
+#define AWAY "create foreign table away () inherits (animal) server here options (table_name 'far');"
+#define NEAR                                                                                                           \
+  "create table animal (id int, name text) partition by range (id);"                                                   \
+  "create table near partition of animal (primary key (id)) for values from (0) to (10);"                              \
+  "create table next partition of animal (primary key (id)) for values from (20) to (30);"
+#define AWAY_PART                                                                                                      \
+  "create foreign table away partition of animal for values from (10) to (20) server here options (table_name 'far');"
+/* not by the key, so rows of each partition may have it */
+#define NEAR_BY_PLACE                                                                                                  \
+  "alter table far add place int; create table animal (id int, name text, place int default 1) partition by list "     \
+  "(place); create table near partition of animal (primary key (id)) for values in (1);"                               \
+  "create table next partition of animal (primary key (id)) for values in (2);"
+#define AWAY_PLACE                                                                                                     \
+  "create foreign table away partition of animal for values in (3) server here options (table_name 'far');"
+#define WRITES(table)                                                                                                  \
+  "insert into " table " values (2, 'dog'), (3, 'cow'); update only " table " set name = 'hen' where id = 1;"          \
+  "update only " table " set id = 4 where id = 1; delete from only " table " where id = 2;"                            \
+  "insert into " table " values (5, 'owl'); update only " table " set name = 'emu' where id = 5;"                      \
+  "update only " table " set id = 6 where id = 5; delete from only " table " where id = 6;"                            \
+  "insert into " table " values (6, 'elk'), (7, 'rat'); delete from only " table " where id = 7;"                      \
+  "with gone as (delete from only " table " where id = 3 returning 1) "                                                \
+  "update only " table " set name = 'fox' where id = 4"
+
+struct near_table {
+  const char *name, *made, *options[2];
+  const char *later; /* what is done when it is captured */
+  bool is_maintained;
+  const char *writes;
+};
+
+/* Those that get a foreign part later are written to before or after maintenance knows of it. */
+static const struct near_table NEAR_TABLES[] = {
+    {"animal", PLAIN AWAY DOG, {NULL}, "", false, WRITES("animal") "; insert into dog values (8, 'rex'); truncate dog"},
+    {"animal", PLAIN AWAY DOG, {"--where", "id > 0"}, "", false, WRITES("animal")},
+    {"animal", PLAIN AWAY DOG, {"--key", ""}, "", false, WRITES("animal")},
+    {"animal", WITH_ARRAY AWAY, {NULL}, "", false, WRITES("animal")},
+    {"dog", PLAIN DOG, {NULL}, AWAY, false, WRITES("dog")},
+    {"dog", PLAIN DOG, {NULL}, AWAY, true, WRITES("dog")},
+    {"animal", PLAIN, {NULL}, AWAY, false, WRITES("animal")},
+    {"animal", PLAIN, {NULL}, AWAY, true, WRITES("animal")},
+    {"animal", PLAIN, {"--per", "statement"}, AWAY, false, WRITES("animal")},
+    {"animal", WITH_ARRAY, {NULL}, AWAY, false, WRITES("animal")},
+    {"near", NEAR, {"--key", "id"}, AWAY_PART, false, WRITES("near") "; update animal set id = 25 where id = 4"},
+    {"near", NEAR, {"--key", "id"}, AWAY_PART, true, WRITES("near") "; update animal set id = 25 where id = 4"},
+    {"near",
+     NEAR_BY_PLACE,
+     {"--key", "id"},
+     AWAY_PLACE,
+     false,
+     WRITES("near") "; update animal set place = 2 where place = 1"},
+    {"near",
+     NEAR_BY_PLACE,
+     {"--key", "id"},
+     AWAY_PLACE,
+     true,
+     WRITES("near") "; update animal set place = 2 where place = 1"},
+};
+
+/* It may not answer, and a transaction that was there cannot be prepared. */
+Test(inheritance, writers_of_local_rows_do_not_connect_to_the_servers_of_foreign_tables, .timeout = 300) {
+  own_server("source", "max_prepared_transactions=2");
+  for (size_t i = 0; i < sizeof NEAR_TABLES / sizeof NEAR_TABLES[0]; i++) {
+    const struct near_table *table = &NEAR_TABLES[i];
+    struct fixture f;
+    far_begin(&f, "parts_near", table->made);
+    rowrelay_ok(&f, "capture", "animal", "--to", "w", "--create", table->options[0], table->options[1], NULL);
+    sql(f.at_source, "%s", table->later);
+    if (table->is_maintained)
+      sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+    PGconn *writer = connect_to(f.source, NULL);
+    for (int step = 0; step < 2; step++) {
+      sql(writer, "begin");
+      if (step == 0)
+        sql(writer, "insert into %s values (1, 'cat')", table->name);
+      else
+        sql(writer, "%s", table->writes);
+      if (PQserverVersion(writer) >= 140000)
+        cr_expect_eq(ask_number(writer, "select count(*) from postgres_fdw_get_connections()"), 0, "table %zu", i);
+      PGresult *result = PQexec(writer, "prepare transaction 'near'");
+      cr_expect_eq(PQresultStatus(result), PGRES_COMMAND_OK, "table %zu, step %d: %s", i, step, PQerrorMessage(writer));
+      if (PQresultStatus(result) == PGRES_COMMAND_OK)
+        sql(writer, "commit prepared 'near'");
+      PQclear(result);
+    }
+    PQfinish(writer);
+    mirrored_same(&f, "animal");
+    cr_expect_eq(ask_number(f.at_target, "select count(*) from animal where name in ('fox', 'elk')"), 2, "table %zu",
+                 i);
+    fixture_end(&f);
+  }
+}
+
+Test(inheritance, what_is_written_through_a_foreign_child_is_captured_by_its_key) {
+  struct fixture f;
+  far_begin(&f, "parts_foreign_key", PLAIN AWAY);
+  mirrored_capture(&f, "animal");
+  sql(f.at_source,
+      "insert into animal values (1, 'cat');"
+      "insert into away values (11, 'dog'), (12, 'cow'), (13, 'hen'); update animal set name = name || '!';"
+      "update away set id = 14 where id = 13; delete from animal where id = 12");
+  mirrored_same(&f, "animal");
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(id || name, ' ' order by id) from animal"),
+                   "1cat! 11dog! 14hen!");
+  /* only this side is seen */
+  sql(f.at_source, "insert into away values (1, 'owl')");
+  cr_expect_str_eq(keys_listed(&f), "1");
+  sql(f.at_source, "delete from away where id = 1");
+  cr_expect_str_eq(keys_listed(&f), "");
+  sql(f.at_source, "insert into animal values (11, 'owl'); delete from only animal where id = 11");
+  cr_expect_str_eq(keys_listed(&f), "");
+  const char *said;
+  rowrelay(&f, &said, NULL, "verify", "w", "--repair", NULL);
+  cr_expect_not_null(strstr(said, "missing 11"), "%s", said);
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}

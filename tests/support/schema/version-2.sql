@@ -7387,18 +7387,46 @@ create or replace function rowrelay.same_row_type(row_read text, row_given text)
 language sql immutable as $$
   select format('(true or coalesce(%s, %s) is null)', row_read, row_given)
 $$;
+-- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps
+--             its triggers until maintenance drops them, and its rows are not the parent's any more.
+-- Parameters: the two tables
+-- Result:     false also for the parent itself
+create or replace function rowrelay.is_heir(relation oid, parent oid) returns boolean
+language plpgsql stable as $$
+begin
+  return exists (select from pg_catalog.pg_inherits i
+                  where i.inhrelid operator(pg_catalog.=) relation and i.inhparent operator(pg_catalog.=) parent)
+    or exists (select from pg_catalog.pg_inherits i
+                where i.inhrelid operator(pg_catalog.=) relation and rowrelay.is_heir(i.inhparent, parent));
+end
+$$;
+-- Purpose:    whether foreign tables are among a table's partitions and inheritance children. What a writer's trigger
+--             runs must not read them: it would connect to another server, which may not answer, in a transaction that
+--             can then not be prepared. It costs a writer nothing where the table is a constant: it is declared
+--             immutable, as rowrelay.row_is_known() is, so PostgreSQL asks again when the table gets another part.
+-- Parameters: a table
+create or replace function rowrelay.has_foreign_parts(relation regclass) returns boolean
+language plpgsql immutable as $$
+begin
+  -- from below, because most databases have few foreign tables, and some tables have thousands of partitions
+  return exists (select from pg_catalog.pg_foreign_table f
+                   join pg_catalog.pg_inherits i on i.inhrelid operator(pg_catalog.=) f.ftrelid
+                  where rowrelay.is_heir(f.ftrelid, relation));
+end
+$$;
 -- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
 --             the same statement, has changed or deleted the row since, and that was captured already. This change is
 --             older than what the log has.
 -- Parameters: the table with the row; ctid of the version; the row, by which the table is known
 --             (rowrelay.same_row_type)
--- Result:     false also when this is unknown
+-- Result:     false also when this is unknown, as it is of a row of a foreign table, which is not read
 create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   is_there boolean;
 begin
-  if not rowrelay.sees_rows(relation) then
+  if not rowrelay.sees_rows(relation)
+     or exists (select from pg_foreign_table f where f.ftrelid = is_superseded.relation) then
     return false;
   end if;
   execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,
@@ -7565,10 +7593,44 @@ language sql stable as $$
               and (i.indkey::smallint[])[0:i.indnkeyatts - 1] operator(pg_catalog.<@) rowrelay.live_key(capture))
      and not rowrelay.has_children(capture.relation)
 $$;
--- Purpose:    whether the caller's transaction sees a captured row with a key
--- Parameters: capture id; key as the log has it
+-- Purpose:    returns SQL for the rows of a captured table that a writer's trigger may look at: those of all its
+--             partitions or inheritance children but the foreign ones (rowrelay.has_foreign_parts). Of many partitions
+--             only the one of a row is read, where others cannot have its key.
+-- Parameters: capture; a table that has, or had, a row with the key (null: unknown)
+-- Result:     an item for a FROM clause without its alias; it has the table's columns and tableoid
+create or replace function rowrelay.rows_here(capture rowrelay.capture, part oid default null) returns text
+language plpgsql stable as $$
+declare
+  key_names constant name[] := rowrelay.attribute_names(capture.relation, capture.key_columns);
+  is_bound  boolean := false;
+begin
+  if not rowrelay.has_foreign_parts(capture.relation) then
+    return capture.relation;
+  end if;
+  if part is not null and capture.key_is_exact then
+    -- false for an expression, whose number is 0
+    select coalesce(bool_and(coalesce(a.attname = any (key_names), false)), false) into is_bound
+      from pg_partition_ancestors(part) as u(relid)
+      join pg_partitioned_table t on t.partrelid = u.relid
+     cross join unnest(t.partattrs::smallint[]) as number
+      left join pg_attribute a on a.attrelid = u.relid and a.attnum = number;
+  end if;
+  return (
+    select format('(%s)', string_agg(format('select t.tableoid, %s from only %s as t', shown.names, c.oid::regclass),
+                                     ' union all '))
+      from unnest(rowrelay.captured_tables(capture)) as m(relation)
+      join pg_class c on c.oid = m.relation
+     cross join (select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) as names
+                   from pg_attribute a
+                  where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped) as shown
+     where c.oid = capture.relation or c.relkind = 'r' and (not is_bound or c.oid = part));
+end
+$$;
+-- Purpose:    whether the caller's transaction sees a captured row with a key, in other tables than foreign ones
+-- Parameters: capture id; key as the log has it; the table that had a row with it, if that is known
 -- Result:     false also when this is unknown
-create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
+create or replace function rowrelay.is_present(capture_id integer, key text, part oid default null)
+  returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
 set intervalstyle = 'postgres'
 set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
@@ -7582,7 +7644,7 @@ begin
   if row_security_active(capture.relation) then
     return false;
   end if;
-  execute format('select exists (select from %s as new, %s where %s)', capture.relation,
+  execute format('select exists (select from %s as new, %s where %s)', rowrelay.rows_here(capture, part),
                  rowrelay.parsed_keys(capture, 'array[$1]'),
                  concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
      into is_there using key;
@@ -7592,9 +7654,10 @@ exception when others then
 end
 $$;
 -- Purpose:    counts the captured rows that have a key now, up to two
--- Parameters: capture id; key as the log has it
+-- Parameters: capture id; key as the log has it; whether a writer's trigger asks, which must not read foreign tables
 -- Result:     null: unknown
-create or replace function rowrelay.rows_with_key(capture_id integer, key text) returns bigint
+create or replace function rowrelay.rows_with_key(capture_id integer, key text, by_writer boolean default false)
+  returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
 set intervalstyle = 'postgres'
 set array_nulls = on set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
@@ -7608,13 +7671,26 @@ begin
   if row_security_active(capture.relation) then
     return null;
   end if;
-  execute format('select count(*) from (select from %s as new, %s where %s limit 2) as u', capture.relation,
+  execute format('select count(*) from (select from %s as new, %s where %s limit 2) as u',
+                 case when by_writer then rowrelay.rows_here(capture) else capture.relation::text end,
                  rowrelay.parsed_keys(capture, 'array[$1]'),
                  concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
      into n using key;
   return n;
 exception when others then
   return null;
+end
+$$;
+-- Purpose:    whether another row of a captured table has the key of a row that was just written. Foreign tables are
+--             not looked at (rowrelay.has_foreign_parts).
+-- Parameters: capture id; key as the log has it; the table with the row
+-- Result:     null: unknown
+create or replace function rowrelay.shares_key(capture_id integer, key text, relation oid) returns boolean
+language plpgsql as $$
+begin
+  return rowrelay.rows_with_key(capture_id, key, true) operator(pg_catalog.>)
+         case when exists (select from pg_catalog.pg_foreign_table f
+                            where f.ftrelid operator(pg_catalog.=) relation) then 0 else 1 end;
 end
 $$;
 -- Purpose:    why a change cannot be captured whose row shares its key with another one
@@ -8281,9 +8357,9 @@ begin
     is_gone := is_at is not null and operation <> 'DELETE' and new_is_null is not true
                and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and old_is_null is not true
-               and rowrelay.is_present(capture_id, old_key);
+               and rowrelay.is_present(capture_id, old_key, relation);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
-      is_double := rowrelay.rows_with_key(capture_id, new_key) > 1;
+      is_double := rowrelay.shares_key(capture_id, new_key, relation);
     end if;
     select i.* into old_row, new_row, caveat
       from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
@@ -8380,7 +8456,7 @@ begin
   if row_security_active(capture.relation) then
     raise exception 'row-level security hides the row from role %', current_user;
   end if;
-  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key) > 1 then
+  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key, true) > 1 then
     raise exception '%', rowrelay.shared_key();
   end if;
   select * into strict images from rowrelay.image_expression(capture);
@@ -8494,8 +8570,14 @@ declare
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
-  -- it does not look if it does not see all rows
-  is_named    constant text := format('(%s or not rowrelay.sees_rows(%s))', rowrelay.name_condition(capture.relation),
+  is_partitioned constant boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
+  -- it must not read these: see rowrelay.has_foreign_parts()
+  has_foreign constant boolean := rowrelay.has_foreign_parts(capture.relation);
+  -- it does not look if it does not see all rows; what has no foreign part may get one
+  is_named    constant text := format('(%s%s or not rowrelay.sees_rows(%s))',
+                                      rowrelay.name_condition(capture.relation),
+                                      case when has_key and (has_children or is_partitioned) and not has_foreign then
+                                        format(' and not rowrelay.has_foreign_parts(%L)', capture.relation::oid) end,
                                       capture.relation::oid);
   at_write    text; -- whether writes may nest
   at_delete   text;
@@ -8549,7 +8631,7 @@ begin
            -- system columns such as ctid are lost after an assignment to the row
     format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
-    case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
+    case when has_children or is_partitioned then
            '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid, new);' else
     format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) '
            'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
@@ -8557,7 +8639,10 @@ begin
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
-    format('        is_back := exists (select from %s as t where %s and %s%s);', name,
+    case when has_foreign then
+    format('        is_back := rowrelay.is_present(%s, %s, tg_relid);', capture.id, old_key) else
+    format('        is_back := exists (select from %s%s as t where %s and %s%s);',
+           case when not has_children and not is_partitioned then 'only ' end, name,
            rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
@@ -8565,26 +8650,28 @@ begin
                     ' then t.xmin operator(pg_catalog.=) %s and t.cmin operator(pg_catalog.=) %s and not %s'
                     ' else %s operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) %s'
                     ' and t.cmin operator(pg_catalog.=) %s end) is not true',
-                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end),
+                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end) end,
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),
     format('        former_hash := %s;', old_hash),
     case when not keeps_before and not has_documents then
     format('        former_row := %s;', key_row) end,
-    case when is_filtered then
+    case when is_filtered and not has_foreign then
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
     case when has_children then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''i'' or rekeyed) and rowrelay.sees_rows(%s) then',
            capture.relation::oid),
     -- a child may lack a unique index
+    case when has_foreign then
+    format('        is_double := rowrelay.shares_key(%s, key, tg_relid);', capture.id) else
     format('        is_double := exists (select from %s as t where %s and (t.tableoid operator(pg_catalog.<>) '
            'tg_relid or t.ctid operator(pg_catalog.<>) %s) and %s)%s;', name, rowrelay.same_key(capture, 't', 'new'),
            new_ctid, rowrelay.same_row_type('t.*', 'new.*'),
            -- the other one may be what this row is by now, or left out by the filter
            format(' and (%sis_gone is not true or (rowrelay.rows_with_key(%s, key) operator(pg_catalog.>) 1)'
-                  ' is not false)', case when is_filtered then 'false and ' end, capture.id)),
+                  ' is not false)', case when is_filtered then 'false and ' end, capture.id)) end,
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
@@ -8682,19 +8769,6 @@ begin
                             rowrelay.key_expression(capture.relation, key_columns, 'old')) end
       from unnest(key_columns) with ordinality as u(number, position)
       join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped);
-end
-$$;
--- Purpose:    whether a table inherits from another, or from a table that does. A child that no longer inherits keeps
---             its triggers until maintenance drops them, and its rows are not the parent's any more.
--- Parameters: the two tables
--- Result:     false also for the parent itself
-create or replace function rowrelay.is_heir(relation oid, parent oid) returns boolean
-language plpgsql stable as $$
-begin
-  return exists (select from pg_catalog.pg_inherits i
-                  where i.inhrelid operator(pg_catalog.=) relation and i.inhparent operator(pg_catalog.=) parent)
-    or exists (select from pg_catalog.pg_inherits i
-                where i.inhrelid operator(pg_catalog.=) relation and rowrelay.is_heir(i.inhparent, parent));
 end
 $$;
 -- Purpose:    whether a transaction sees a trigger of ours on a table. When one fires that it does not see, the table
@@ -9159,6 +9233,7 @@ declare
   key_columns  constant smallint[] := rowrelay.live_key(capture);
   lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
   is_firm      constant boolean := rowrelay.key_is_unique(capture);
+  is_partitioned constant boolean := (select c.relkind = 'p' from pg_class c where c.oid = relation);
   keeps_before constant boolean := rowrelay.keeps_before(capture);
   row_type     constant oid := (select c.reltype from pg_class c where c.oid = relation);
   is_plain     constant boolean := rowrelay.has_plain_rows(capture) is true;
@@ -9217,7 +9292,7 @@ begin
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L)', p.name, p.good), E'\n     and ' order by p.name)
               from pinned p where p.name <> 'timezone'),
-           case when (select c.relkind from pg_class c where c.oid = relation) = 'p' or rowrelay.may_have_heirs(capture)
+           case when is_partitioned or rowrelay.may_have_heirs(capture)
                 then 'not (' || rowrelay.foreign_table(capture) || ')'
                 -- the function beside it asks whether it is one of another table
                 else format('tg_relid operator(pg_catalog.=) %L', relation::oid) end),
@@ -9326,12 +9401,19 @@ begin
                                      else 'is_last is not null' end),
            '    is_last := false;',
            '    begin',
-    format('      if rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+    format('      if rowrelay.may_look(tg_relid, %s, %L)%s then', relation::oid, name,
+           case when is_firm and is_partitioned then
+             format(' and not rowrelay.has_foreign_parts(%L)', relation::oid) end),
            -- one expression, because a session keeps a plan for each; a text of 256 bytes takes 512 there
     format(E'        is_last := case when tg_op operator(pg_catalog.=) ''DELETE''\n'
-           '          then not exists (select from %s t where %s and %s)', name,
-           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
-    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
+           '          then %s',
+           -- where several rows may have a key, it is never enough
+           case when is_firm then
+             format('not exists (select from %s%s t where %s and %s)',
+                    case when not is_partitioned then 'only ' end, name,
+                    rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'))
+                else 'false' end),
+    case when is_partitioned then
            '          else not rowrelay.is_superseded(tg_relid, new.ctid, new) end;' else
     format('          else exists (select from only %s t where t.ctid operator(pg_catalog.=) new.ctid) end;', name)
          end,
@@ -9510,11 +9592,11 @@ declare
   marked       constant text := '''{"left_out":true}''::pg_catalog.json';
   -- Without OFFSET they might become a join with all of the table.
   is_last      constant text := format(
-    ' cross join lateral (select exists (select from %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)'
-    ' as is_last offset 0) as l', name, rowrelay.same_key(capture, 't', 'new'));
+    ' cross join lateral (select exists (select from only %s as t where %s and t.* operator(pg_catalog.*=) new.* '
+    'offset 0) as is_last offset 0) as l', name, rowrelay.same_key(capture, 't', 'new'));
   is_gone      constant text := format(
-    ' cross join lateral (select not exists (select from %s as t where %s offset 0) as is_last offset 0) as l', name,
-    rowrelay.same_key(capture, 't', 'old'));
+    ' cross join lateral (select not exists (select from only %s as t where %s offset 0) as is_last offset 0) as l',
+    name, rowrelay.same_key(capture, 't', 'old'));
   caveat       constant text := case when new_image.text_columns is null then 'null::pg_catalog.json' else format(
     '(select case when c.names operator(pg_catalog.<>) ''{}'' then pg_catalog.json_build_object(''text_columns'', '
     'c.names) end from (select %s) as c(names))', new_image.text_columns) end;
@@ -9819,9 +9901,9 @@ declare
   old_image    constant text := case when keeps_before then (rowrelay.image_expression(capture, 'old')).image end;
   old_is_small constant text := case when keeps_before then rowrelay.small_row(relation, 'old') end;
   is_last      constant text := format(
-    'exists (select from %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)', name,
+    'exists (select from only %s as t where %s and t.* operator(pg_catalog.*=) new.* offset 0)', name,
     rowrelay.same_key(capture, 't', 'new'));
-  is_gone      constant text := format('not exists (select from %s as t where %s offset 0)', name,
+  is_gone      constant text := format('not exists (select from only %s as t where %s offset 0)', name,
                                        rowrelay.same_key(capture, 't', 'old'));
   is_single    constant text := '(select pg_catalog.count(*) from (select from %s limit 2) as rowrelay_rows) '
                                 'operator(pg_catalog.=) 1';
@@ -10772,7 +10854,7 @@ begin
       execute format('select array_agg(distinct %s) from only %s as old '
                      ' where exists (select from %s as t where %s and t.tableoid <> %s)',
                      rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'old'), relation,
-                     capture.relation, rowrelay.same_key(capture, 't', 'old'), relation::oid)
+                     rowrelay.rows_here(capture), rowrelay.same_key(capture, 't', 'old'), relation::oid)
          into keys;
       raise exception 'gives up the locks of the other tables'; -- which would last as long as the transaction
     exception when raise_exception or lock_not_available or deadlock_detected then
