@@ -340,6 +340,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/has_other_parts.sql
 \ir ../triggers/older_values.sql
 \ir ../triggers/note_files.sql
+\ir ../triggers/note_new_files.sql
 \ir ../triggers/note_older_values.sql
 \ir ../triggers/note_shape.sql
 \ir ../triggers/begin_log.sql

@@ -19,16 +19,22 @@ begin
     from rowrelay.older_values(capture) as v
       on conflict on constraint older_value_pkey do update set value = excluded.value
    where o.value <> excluded.value;
-  if was.id is null or not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                                    where pg_relation_size(t.relation) > 0) then
+  -- a mirror has no rows either, unless their keys are others there
+  if was.id is null
+     or not files.altered && capture.key_columns
+        and not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                         where pg_relation_size(t.relation) > 0) then
     return;
   end if;
   altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
                    union
-                   select unnest(array[w.number, n.number])
-                     from unnest(was.numbers, was.names) as w(number, name)
-                     join unnest(shape.numbers, shape.names) as n(number, name)
-                       on n.name = w.name and n.number <> w.number);
+                   -- a name that another column had at any time
+                   select unnest(array[o.number, n.number])
+                     from unnest(shape.numbers, shape.names) as n(number, name)
+                     join rowrelay.shape s on s.capture = note_older_values.capture.id
+                    cross join unnest(s.numbers, s.names) as o(number, name)
+                    where o.name = n.name and o.number <> n.number
+                      and (n.number, n.name) not in (select * from unnest(was.numbers, was.names)));
   is_renamed := exists (select from unnest(was.numbers, was.names) as w(number, name)
                           join unnest(shape.numbers, shape.names) as n(number, name)
                             on n.number = w.number and n.name <> w.name);

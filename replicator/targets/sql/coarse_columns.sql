@@ -1,6 +1,7 @@
--- Columns of a table whose types cannot hold what the source may have in them, and accept it all the same: numbers and
--- times are rounded, attributes that a row type lacks are left out. Where the column is of the key, several keys could
--- become one; so there only types count that are known to tell them apart. What a type refuses is left to that. The
+-- Columns of a table whose types may make something else of what the source has in them, and accept it all the same:
+-- numbers and times are rounded, texts are spelled otherwise, attributes that a row type lacks are left out. In the key
+-- several could become one. So a column is one of them unless its type is known to keep every value of the type at the
+-- source, or to refuse it. The
 -- remedy is null where no statement alone would do.
 --   $1 table  $2 [{"name", "type", "leaves": what rowrelay.type_leaves() gives for a type that is not PostgreSQL's
 --      own}] of the source's columns  $3 names of the key's columns, JSON array
@@ -29,7 +30,8 @@ with recursive column_here as (
       where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped)
      as n(step, oid, modifier)
 ), leaf_there as (
-  select p.name, p.path, format_type(p.oid, p.modifier) as type, p.oid, p.oid >= 16384 as is_own
+  select p.name, p.path, format_type(p.oid, p.modifier) as type, p.oid, p.oid >= 16384 as is_own,
+         t.typtype = 'e' as is_enum
     from part p
     join pg_type t on t.oid = p.oid
    where t.typtype not in ('d', 'c') and t.typcategory <> 'A'
@@ -62,26 +64,27 @@ with recursive column_here as (
             regexp_replace(h.type, '\(\d\)', '') as family_here) as p
    where t.type <> h.type and not (t.is_own and h.is_own)
      and case
-           when t.type = 'text' or t.type = 'character varying' then false
+           when t.type in ('text', 'character varying') then false
            -- blanks at the end that do not fit are cut
            when t.type ~ '^character varying'
              then c.in_key and (h.type ~ '^character varying'
                                 and p.length_here <= p.length_there) is not true
+           when t.type ~ '^(character|bpchar)\M' then h.type !~ '^(character|bpchar)\M(?! varying)'
            when t.type ~ '^numeric\(' then (h.type ~ '^(numeric|smallint|integer|bigint)'
                                            and p.scale_here <= coalesce(p.scale_there, 0)) is not true
+           when t.type ~ '^(smallint|integer|bigint|numeric)$'
+             then h.type !~ '^(smallint|integer|bigint|numeric|real|double precision)'
            when t.type = 'money' then h.type !~ '^(smallint|integer|bigint)$'
            when t.type = 'real' then h.type <> 'smallint'
            when t.type = 'double precision' then h.type !~ '^(smallint|integer|real)$'
-           when t.type = 'date' then true
            when t.type ~ '^time'
              then not (p.family_here = p.family_there and p.digits_here <= p.digits_there
                        or h.type = 'date' and p.family_there = 'timestamp without time zone')
            when t.type ~ '^interval' then not (p.family_there = 'interval' and h.type ~ '^interval'
                                                and p.digits_here <= p.digits_there)
-           when t.type ~ '^(character|bpchar)\M' then h.type !~ '^(character|bpchar)\M(?! varying)'
-           when t.type in ('name', '"char"') then true
-           when not c.in_key then false
-           when t.type ~ '^(smallint|integer|bigint|numeric)$' then h.type !~ '^(smallint|integer|bigint|numeric)'
+           when t.type = 'json' then h.type <> 'jsonb'
+           -- what is no label is refused
+           when t.is_enum or t.type ~ '\mcitext$' and not c.in_key then h.type !~ '^(text|character varying)'
            else true end
 ), lacking as (
   -- the type there is made of attributes, too, and has no such

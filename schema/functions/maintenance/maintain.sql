@@ -119,6 +119,14 @@ begin
     problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
   end;
 
+  begin
+    if may_change then
+      perform rowrelay.note_new_files();
+    end if;
+  exception when others then
+    problems := problems || format('files of tables could not be looked at: %s', sqlerrm);
+  end;
+
   -- new partitions and inheritance children
   begin
     for capture in

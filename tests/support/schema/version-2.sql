@@ -5279,6 +5279,14 @@ begin
     problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
   end;
 
+  begin
+    if may_change then
+      perform rowrelay.note_new_files();
+    end if;
+  exception when others then
+    problems := problems || format('files of tables could not be looked at: %s', sqlerrm);
+  end;
+
   -- new partitions and inheritance children
   begin
     for capture in
@@ -10510,6 +10518,28 @@ begin
   end if;
 end
 $$;
+-- Purpose:    notes the files of tables whose rows were written anew, or truncated, while their columns stayed as they
+--             are: what is altered later has nothing to do with it; see rowrelay.note_files(), which notes the others
+create or replace function rowrelay.note_new_files() returns void
+language sql as $$
+  -- in one statement: who alters a column meanwhile must be seen with the table's new file, or not at all
+  with here as (
+    select f.capture, array_agg(coalesce(r.relfilenode, 0) order by u.position) as files
+      from rowrelay.table_files f
+     cross join unnest(f.relations) with ordinality as u(relation, position)
+      left join pg_class r on r.oid = u.relation
+     group by f.capture
+  )
+  update rowrelay.table_files f
+     set files = h.files
+    from here h
+    join rowrelay.capture c on c.id = h.capture
+   where f.capture = h.capture and f.files <> h.files
+     and (f.numbers, f.versions) = (select array_agg(a.attnum order by a.attnum),
+                                           array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum)
+                                      from pg_attribute a
+                                     where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped)
+$$;
 -- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
@@ -10531,16 +10561,22 @@ begin
     from rowrelay.older_values(capture) as v
       on conflict on constraint older_value_pkey do update set value = excluded.value
    where o.value <> excluded.value;
-  if was.id is null or not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
-                                    where pg_relation_size(t.relation) > 0) then
+  -- a mirror has no rows either, unless their keys are others there
+  if was.id is null
+     or not files.altered && capture.key_columns
+        and not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                         where pg_relation_size(t.relation) > 0) then
     return;
   end if;
   altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
                    union
-                   select unnest(array[w.number, n.number])
-                     from unnest(was.numbers, was.names) as w(number, name)
-                     join unnest(shape.numbers, shape.names) as n(number, name)
-                       on n.name = w.name and n.number <> w.number);
+                   -- a name that another column had at any time
+                   select unnest(array[o.number, n.number])
+                     from unnest(shape.numbers, shape.names) as n(number, name)
+                     join rowrelay.shape s on s.capture = note_older_values.capture.id
+                    cross join unnest(s.numbers, s.names) as o(number, name)
+                    where o.name = n.name and o.number <> n.number
+                      and (n.number, n.name) not in (select * from unnest(was.numbers, was.names)));
   is_renamed := exists (select from unnest(was.numbers, was.names) as w(number, name)
                           join unnest(shape.numbers, shape.names) as n(number, name)
                             on n.number = w.number and n.name <> w.name);
