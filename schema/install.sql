@@ -377,6 +377,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/filter_state.sql
 \ir ../triggers/drop_left_over.sql
 \ir ../triggers/new_parts.sql
+\ir ../triggers/was_attached.sql
 \ir ../triggers/unseen_parts.sql
 \ir ../triggers/rows_written.sql
 \ir ../triggers/attach_triggers.sql

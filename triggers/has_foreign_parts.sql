@@ -4,7 +4,7 @@
 --             immutable, as rowrelay.row_is_known() is, so PostgreSQL asks again when the table gets another part.
 -- Parameters: a table
 create or replace function rowrelay.has_foreign_parts(relation regclass) returns boolean
-language plpgsql immutable as $$
+language plpgsql immutable set jit = off as $$
 begin
   -- from below, because most databases have few foreign tables, and some tables have thousands of partitions
   return exists (select from pg_catalog.pg_foreign_table f

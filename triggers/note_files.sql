@@ -46,7 +46,7 @@ begin
                   or not exists (select from rowrelay.older_value o
                                   where o.capture = note_files.capture.id and o.number = n.number
                                     and o.numbered_at = now.numbered_at))
-          or n.type <> w.type and concat(n.type, w.type) !~ '^(character varying|text|\(|\)|\d)+$'
+          or n.type <> w.type and concat(n.type, w.type) !~ '^(character varying|text|[()0-9])+$'
        order by n.number);
     -- What older rows had in it may be no text of the new type.
     delete from rowrelay.older_value o

@@ -26,7 +26,7 @@ begin
                          where pg_relation_size(t.relation) > 0) then
     return;
   end if;
-  altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
+  altered := array(select unnest(files.altered)
                    union
                    -- a name that another column had at any time
                    select unnest(array[o.number, n.number])
@@ -47,7 +47,7 @@ begin
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered <> '{}' or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
+       and (altered && shape.numbers or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
             or is_unknown and rowrelay.is_mirror(t))
     union
     select s.document

@@ -40,6 +40,21 @@ begin
      cross join lateral rowrelay.numbers_here(was, array[o.number]) as n(numbers)
      where o.capture = was.id and o.numbered_at = was.numbered_at
         on conflict on constraint older_value_pkey do nothing;
+    -- All rows were written anew, and nobody knows what was altered before the dump was made but by its type.
+    update rowrelay.table_files f
+       set numbered_at = capture.numbered_at, relations = array[capture.relation], files = '{1}',
+           numbers = n.numbers, types = n.types, versions = n.versions, defaults = n.defaults
+      from (select coalesce(array_agg(a.attnum order by a.attnum), '{}') as numbers,
+                   coalesce(array_agg(coalesce(o.type, '') order by a.attnum), '{}') as types,
+                   coalesce(array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum), '{}')
+                     as versions,
+                   coalesce(array_agg(coalesce(d.oid, 0) order by a.attnum), '{}') as defaults
+              from rowrelay.table_files t
+             cross join lateral unnest(rowrelay.numbers_here(was, t.numbers), t.types) as o(number, type)
+              join pg_attribute a on a.attrelid = capture.relation and a.attnum = o.number and not a.attisdropped
+              left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+             where t.capture = was.id) as n
+     where f.capture = was.id and f.numbered_at = was.numbered_at;
     update rowrelay.shape s
        set numbers = rowrelay.numbers_here(was, s.numbers),
            hidden = rowrelay.numbers_here(was, s.hidden)

@@ -3,7 +3,7 @@
 -- Parameters: capture id; key as the log has it; the table with the row
 -- Result:     null: unknown
 create or replace function rowrelay.shares_key(capture_id integer, key text, relation oid) returns boolean
-language plpgsql as $$
+language plpgsql set jit = off as $$
 begin
   return rowrelay.rows_with_key(capture_id, key, true) operator(pg_catalog.>)
          case when exists (select from pg_catalog.pg_foreign_table f

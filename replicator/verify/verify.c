@@ -42,9 +42,9 @@ struct verify {
   struct report report;
   struct decider decider;
   struct recipe recipe;
-  int wanted;         /* tables and documents */
-  bool is_rounded;    /* the table at hand, where it is to be altered: what was rounded is not found until then */
-  int failed;         /* that could not be compared; */
+  int wanted;      /* tables and documents */
+  bool is_partial; /* the table at hand: what its columns lack there, or round, is not found until they are altered */
+  int failed;      /* that could not be compared; */
   struct error first; /* why the first of them could not */
 };
 
@@ -319,7 +319,7 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
     report_table_begin(
         &verify->report, name,
         &(struct caveats){.missing = plan.missing, .coarse = plan.coarse, .shared_with = plan.shared_with});
-    verify->is_rounded = plan.coarse != NULL && plan.may_be_altered;
+    verify->is_partial = plan.missing != NULL || (plan.coarse != NULL && plan.may_be_altered);
     ok = plan.nothing     ? true
          : plan.in_ranges ? compare_ranges(verify, &plan, error)
                           : narrow(verify, &plan, NULL, &verify->report.rows, error);
@@ -457,7 +457,7 @@ static bool close_gap(struct verify *verify, struct gap gap, struct error *error
   int64_t found = 0;
   for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
     found += report->found[kind];
-  if (gap.noted == NULL || verify->is_rounded || verify->failed > gap.failed || report->undecided > 0 ||
+  if (gap.noted == NULL || verify->is_partial || verify->failed > gap.failed || report->undecided > 0 ||
       report->queued < found)
     return true;
   const struct query query = QUERY_ONCE(QUERY_verify_close_gap);

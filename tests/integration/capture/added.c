@@ -163,3 +163,20 @@ Test(added, what_differs_between_children_or_partitions_is_told_until_it_is_repa
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
   fixture_end(&f);
 }
+
+/* The command that is told finds nothing to repair as long as the mirror has no such column. */
+Test(added, what_is_told_stays_until_the_mirror_has_the_column) {
+  struct fixture f;
+  begin(&f, "added_later_there");
+  mirrored_deliver(&f);
+  sql(f.at_source, "alter table item add n float8 default random()");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(relation_name, ' ') from rowrelay.gaps"), "public.item");
+  rowrelay_ok(&f, "verify", "w", "item", "--repair", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(relation_name, ' ') from rowrelay.gaps"), "public.item");
+  sql(f.at_source, "insert into item values (9, 'z')");
+  mirrored_deliver(&f);
+  cr_assert(rowrelay(&f, NULL, NULL, "verify", "w", "item", "--repair", NULL) == 3);
+  same(&f, "item");
+  fixture_end(&f);
+}

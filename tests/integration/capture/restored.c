@@ -240,5 +240,16 @@ Test(restored, what_older_rows_have_in_an_added_column_is_known) {
   sql(f.at_source, "update a set v = 'c' where id = 1");
   mirrored_same(&f, "a");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
+  /* what nobody saw before the dump was made is told */
+  sql(f.at_source, "alter table a add r int default 7");
+  restore(&f, "a");
+  mirrored_deliver(&f);
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "1");
+  sql(f.at_source, "update a set v = 'd' where id = 1");
+  mirrored_deliver(&f);
+  cr_assert(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL) == 3);
+  mirrored_same(&f, "a");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
   fixture_end(&f);
 }

@@ -339,3 +339,21 @@ Test(retyped, what_writes_no_values_is_not_told_of) {
   sql(f.at_source, "drop role reads_columns");
   fixture_end(&f);
 }
+
+/* A document reads the table, and not what is captured of it. */
+Test(retyped, a_document_that_reads_a_column_which_is_left_out_is_told_of) {
+  struct fixture f;
+  mirrored_begin(&f, "retyped_document", "create table t (id int primary key, a text, b text)");
+  rowrelay_ok(&f, "capture", "t", "--exclude", "b", "--to", "w", "--create", NULL);
+  sql(f.at_source, "select rowrelay.add_document('doc', 'w', 'id', $$select id, b from t where id = any ($1)$$, "
+                   "'{t:id}', create_table => true); insert into t values (1, 'a', 'b')");
+  mirrored_deliver(&f);
+  sql(f.at_source, "alter table t alter b type text using upper(b)");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(target, ' ') from rowrelay.gaps where target = 'doc'"), "doc");
+  rowrelay(&f, NULL, NULL, "verify", "w", "--document", "doc", "--repair", NULL);
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select b from doc"), "B");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps where target = 'doc'"), "0");
+  fixture_end(&f);
+}

@@ -1689,6 +1689,21 @@ begin
      cross join lateral rowrelay.numbers_here(was, array[o.number]) as n(numbers)
      where o.capture = was.id and o.numbered_at = was.numbered_at
         on conflict on constraint older_value_pkey do nothing;
+    -- All rows were written anew, and nobody knows what was altered before the dump was made but by its type.
+    update rowrelay.table_files f
+       set numbered_at = capture.numbered_at, relations = array[capture.relation], files = '{1}',
+           numbers = n.numbers, types = n.types, versions = n.versions, defaults = n.defaults
+      from (select coalesce(array_agg(a.attnum order by a.attnum), '{}') as numbers,
+                   coalesce(array_agg(coalesce(o.type, '') order by a.attnum), '{}') as types,
+                   coalesce(array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum), '{}')
+                     as versions,
+                   coalesce(array_agg(coalesce(d.oid, 0) order by a.attnum), '{}') as defaults
+              from rowrelay.table_files t
+             cross join lateral unnest(rowrelay.numbers_here(was, t.numbers), t.types) as o(number, type)
+              join pg_attribute a on a.attrelid = capture.relation and a.attnum = o.number and not a.attisdropped
+              left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+             where t.capture = was.id) as n
+     where f.capture = was.id and f.numbered_at = was.numbered_at;
     update rowrelay.shape s
        set numbers = rowrelay.numbers_here(was, s.numbers),
            hidden = rowrelay.numbers_here(was, s.hidden)
@@ -7414,7 +7429,7 @@ $$;
 --             immutable, as rowrelay.row_is_known() is, so PostgreSQL asks again when the table gets another part.
 -- Parameters: a table
 create or replace function rowrelay.has_foreign_parts(relation regclass) returns boolean
-language plpgsql immutable as $$
+language plpgsql immutable set jit = off as $$
 begin
   -- from below, because most databases have few foreign tables, and some tables have thousands of partitions
   return exists (select from pg_catalog.pg_foreign_table f
@@ -7694,7 +7709,7 @@ $$;
 -- Parameters: capture id; key as the log has it; the table with the row
 -- Result:     null: unknown
 create or replace function rowrelay.shares_key(capture_id integer, key text, relation oid) returns boolean
-language plpgsql as $$
+language plpgsql set jit = off as $$
 begin
   return rowrelay.rows_with_key(capture_id, key, true) operator(pg_catalog.>)
          case when exists (select from pg_catalog.pg_foreign_table f
@@ -10505,7 +10520,7 @@ begin
                   or not exists (select from rowrelay.older_value o
                                   where o.capture = note_files.capture.id and o.number = n.number
                                     and o.numbered_at = now.numbered_at))
-          or n.type <> w.type and concat(n.type, w.type) !~ '^(character varying|text|\(|\)|\d)+$'
+          or n.type <> w.type and concat(n.type, w.type) !~ '^(character varying|text|[()0-9])+$'
        order by n.number);
     -- What older rows had in it may be no text of the new type.
     delete from rowrelay.older_value o
@@ -10568,7 +10583,7 @@ begin
                          where pg_relation_size(t.relation) > 0) then
     return;
   end if;
-  altered := array(select n.number from unnest(files.altered) as n(number) where n.number <> all (shape.hidden)
+  altered := array(select unnest(files.altered)
                    union
                    -- a name that another column had at any time
                    select unnest(array[o.number, n.number])
@@ -10589,7 +10604,7 @@ begin
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered <> '{}' or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
+       and (altered && shape.numbers or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
             or is_unknown and rowrelay.is_mirror(t))
     union
     select s.document
@@ -11582,14 +11597,29 @@ language sql stable as $$
   )
   select coalesce(array_agg(l.relation), '{}') from lacking l having bool_and(l.relation <> capture.relation)
 $$;
+-- Purpose:    whether a partition was a table before: ATTACH PARTITION writes its columns' rows in pg_attribute anew,
+--             and CREATE TABLE ... PARTITION OF makes them all by one command, with those of its system columns, which
+--             stay
+-- Parameters: partition
+-- Result:     true also if all its columns were altered since
+create or replace function rowrelay.was_attached(relation regclass) returns boolean
+language sql stable as $$
+  select coalesce(bool_and((a.xmin, a.cmin) is distinct from (s.xmin, s.cmin)), false)
+    from pg_attribute s
+    join pg_attribute a on a.attrelid = s.attrelid and a.attnum > 0 and not a.attisdropped and not a.atthasdef
+   where s.attrelid = relation and s.attnum = -6
+$$;
 -- Purpose:    tells of new partitions and children that may have been written to while nothing captured that. A
---             partition whose file is not its first one may have been truncated: a mirror may have rows that are gone.
---             A child whose file is not empty has, or had, rows; of a foreign one nothing is known.
+--             partition that was attached may have come with rows. One whose file is not its first one may have been
+--             truncated: a mirror may have rows that are gone. A child whose file is not empty has, or had, rows; of a
+--             foreign one nothing is known.
 -- Parameters: partitions and children (rowrelay.new_parts)
 -- Result:     sentences; null: there are none
 create or replace function rowrelay.unseen_parts(parts regclass[]) returns text
 language sql stable as $$
-  select string_agg(case when c.relispartition
+  select string_agg(case when k.is_attached
+                         then format('what partition %s had before it was attached is not in the log', c.oid::regclass)
+                         when c.relispartition
                          then format('partition %s may have been truncated before it had triggers for that',
                                      c.oid::regclass)
                          else format('what was written to child %s before it had triggers is not in the log',
@@ -11597,7 +11627,12 @@ language sql stable as $$
     from unnest(parts) as p(relation)
     join pg_class c on c.oid = p.relation
    -- of these alone: the size of another table is not known while somebody has locked it
-   where case when c.relispartition then pg_relation_filenode(p.relation) <> c.oid
+   cross join lateral (
+     select c.relispartition and c.relkind = 'r' and pg_relation_size(p.relation) > 0
+            and exists (select from pg_partition_ancestors(p.relation) as u(relid)
+                         where u.relid = any (parts) and rowrelay.was_attached(u.relid)) as is_attached) as k
+   where k.is_attached
+      or case when c.relispartition then pg_relation_filenode(p.relation) <> c.oid
               when c.relkind = 'f' then true
               else pg_relation_size(p.relation) > 0 end
 $$;
