@@ -42,9 +42,9 @@ struct verify {
   struct report report;
   struct decider decider;
   struct recipe recipe;
-  int wanted;      /* tables and documents */
-  bool is_partial; /* the table at hand: what its columns lack there, or round, is not found until they are altered */
-  int failed;      /* that could not be compared; */
+  int wanted;         /* tables and documents */
+  bool is_partial;    /* of the table at hand not all is found until columns are added there, or altered */
+  int failed;         /* that could not be compared; */
   struct error first; /* why the first of them could not */
 };
 

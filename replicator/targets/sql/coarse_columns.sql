@@ -1,8 +1,7 @@
 -- Columns of a table whose types may make something else of what the source has in them, and accept it all the same:
 -- numbers and times are rounded, texts are spelled otherwise, attributes that a row type lacks are left out. In the key
 -- several could become one. So a column is one of them unless its type is known to keep every value of the type at the
--- source, or to refuse it. The
--- remedy is null where no statement alone would do.
+-- source, or to refuse it. The remedy is null where no statement alone would do.
 --   $1 table  $2 [{"name", "type", "leaves": what rowrelay.type_leaves() gives for a type that is not PostgreSQL's
 --      own}] of the source's columns  $3 names of the key's columns, JSON array
 -- Gives coarse: problem, remedy

@@ -10486,17 +10486,20 @@ begin
   select f.* into was from rowrelay.table_files f where f.capture = note_files.capture.id;
   now.capture := capture.id;
   now.numbered_at := rowrelay.numbered_here(capture.relation);
-  select coalesce(array_agg(r.oid order by r.oid), '{}'), coalesce(array_agg(r.relfilenode order by r.oid), '{}')
-    into now.relations, now.files
-    from pg_class r where r.oid = any (rowrelay.captured_tables(capture));
-  select coalesce(array_agg(a.attnum order by a.attnum), '{}'),
-         coalesce(array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum), '{}'),
-         coalesce(array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum), '{}'),
-         coalesce(array_agg(coalesce(d.oid, 0) order by a.attnum), '{}')
-    into now.numbers, now.types, now.versions, now.defaults
-    from pg_attribute a
-    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  -- In one statement: an alteration that is committed meanwhile is seen as a whole or not at all.
+  select r.relations, r.files, k.numbers, k.types, k.versions, k.defaults
+    into now.relations, now.files, now.numbers, now.types, now.versions, now.defaults
+    from (select coalesce(array_agg(c.oid order by c.oid), '{}') as relations,
+                 coalesce(array_agg(c.relfilenode order by c.oid), '{}') as files
+            from pg_class c where c.oid = any (rowrelay.captured_tables(capture))) as r
+   cross join (select coalesce(array_agg(a.attnum order by a.attnum), '{}') as numbers,
+                      coalesce(array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum), '{}') as types,
+                      coalesce(array_agg(rowrelay.column_version(a.atttypmod, a.xmin) order by a.attnum), '{}')
+                        as versions,
+                      coalesce(array_agg(coalesce(d.oid, 0) order by a.attnum), '{}') as defaults
+                 from pg_attribute a
+                 left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+                where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped) as k;
   if was is distinct from now then
     delete from rowrelay.table_files f where f.capture = note_files.capture.id;
     insert into rowrelay.table_files select now.*;
