@@ -343,6 +343,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/note_new_files.sql
 \ir ../triggers/note_older_values.sql
 \ir ../triggers/note_shape.sql
+\ir ../triggers/note_part_links.sql
 \ir ../triggers/begin_log.sql
 \ir ../triggers/trigger_grants.sql
 \ir ../triggers/make_trigger_function.sql

@@ -7,6 +7,7 @@ declare
   shape rowrelay.shape := rowrelay.current_shape(capture);
 begin
   perform rowrelay.note_files(capture);
+  perform rowrelay.note_part_links(capture);
   update rowrelay.capture c set log_since = clock_timestamp()
    where c.id = begin_log.capture.id
   returning c.log_since into shape.noticed_at;

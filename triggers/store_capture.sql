@@ -87,6 +87,15 @@ begin
                                        'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
                                        former.row_filter);
   end if;
+  -- Rows that stay as they are are not captured again.
+  if was.id is not null
+     and (shown is not null or was.mask <> capture.mask or was.row_filter is distinct from capture.row_filter)
+     and exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                  where pg_relation_size(t.relation) > 0) then
+    perform rowrelay.note_gap(capture.id, array(
+      select t.id from rowrelay.route r join rowrelay.target t on t.id = r.target
+       where r.capture = store_capture.capture.id and r.until_id is null and rowrelay.keeps_state(t)));
+  end if;
   if capture.key_columns operator(pg_catalog.&&) (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
      or not capture.key_columns operator(pg_catalog.<@) coalesce(capture.only_columns, capture.key_columns) then

@@ -162,6 +162,22 @@ comment on column rowrelay.table_files.versions is
 comment on column rowrelay.table_files.defaults is
   'their defaults in pg_attrdef, which it writes anew, too; 0: it has none';
 
+create table rowrelay.part_link (
+  capture     integer references rowrelay.capture,
+  relation    oid,
+  numbered_at text not null,
+  link        text not null,
+  constraint part_link_pkey primary key (capture, relation)
+);
+comment on table rowrelay.part_link is
+  'partitions and inheritance children of captured tables, when they were last looked at; see '
+  'rowrelay.note_part_links()';
+comment on column rowrelay.part_link.capture is 'the table';
+comment on column rowrelay.part_link.relation is 'the partition or child';
+comment on column rowrelay.part_link.numbered_at is 'the database in which that is so, as in rowrelay.table_files';
+comment on column rowrelay.part_link.link is
+  'transactions that wrote its rows of pg_inherits, others when it was taken away and put back';
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;

@@ -15,8 +15,9 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, a child or partition had none yet, or it was another table; or '
-                                 'because a column was altered, replaced or renamed, or added while the rows were '
-                                 'written anew, and no change tells what older rows have in it; or (unfound) because '
-                                 'rows without a key were not found there that were to be changed or deleted; a row '
-                                 'goes when its target has been repaired';
+                                 'dropped or disabled, a child or partition had none yet or was put back, it was '
+                                 'another table or captured with other options; or because a column was altered, '
+                                 'replaced or renamed, or added while the rows were written anew, and no change '
+                                 'tells what older rows have in it; or (unfound) because rows without a key were not '
+                                 'found there that were to be changed or deleted; a row goes when its target has been '
+                                 'repaired';

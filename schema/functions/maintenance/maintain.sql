@@ -10,6 +10,7 @@ declare
   most constant integer := 500;
   n        bigint;
   newcomers regclass[];
+  again    text; -- partitions and children that were taken away and put back
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
@@ -125,6 +126,23 @@ begin
     end if;
   exception when others then
     problems := problems || format('files of tables could not be looked at: %s', sqlerrm);
+  end;
+
+  begin
+    for capture in
+      select c.* from rowrelay.capture c join pg_class r on r.oid = c.relation
+       where may_change and c.released_at is null and r.relhassubclass
+       order by c.id
+    loop
+      again := rowrelay.note_part_links(capture);
+      if again is not null then
+        perform rowrelay.note_gap(capture.id);
+        return next format('table %s: what was written to %s while it did not belong to it is not in the log: %s',
+                           capture.relation, again, rowrelay.verify_commands(capture.relation, true));
+      end if;
+    end loop;
+  exception when others then
+    problems := problems || format('partitions and children could not be looked at: %s', sqlerrm);
   end;
 
   -- new partitions and inheritance children

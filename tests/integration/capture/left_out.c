@@ -1,5 +1,6 @@
 /* A captured table is altered: nothing that is left out of its rows appears, under whatever name it is. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "mirrored.h"
 
@@ -143,5 +144,37 @@ Test(left_out, a_transaction_that_cannot_see_what_was_altered_goes_on) {
       ask_number(f.at_source, "select count(*) from rowrelay.change where concat(old_row, new_row) like '%%hidden%%'"),
       0);
   PQfinish(old);
+  fixture_end(&f);
+}
+
+Test(left_out, what_a_target_lacks_of_rows_when_more_is_captured_is_told_until_it_is_repaired) {
+  struct fixture f;
+  mirrored_begin(&f, "ddl_uncovered",
+                 "create table hidden (id int primary key, a int); create table masked (id int primary key, a int);"
+                 "create table filtered (id int primary key, a int); create table same (id int primary key, a int);"
+                 "create table empty (id int primary key, a int)");
+  rowrelay_ok(&f, "target", "add", "lines", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "capture", "hidden", "empty", "same", "--exclude", "a", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "masked", "--mask", "a=0", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "filtered", "--where", "id > 1", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "route", "hidden", "lines", NULL);
+  sql(f.at_source, "insert into hidden values (1, 1); insert into masked values (1, 1);"
+                   "insert into filtered values (1, 1), (2, 2), (3, 3); insert into same values (1, 1)");
+  mirrored_deliver(&f);
+  rowrelay_ok(&f, "capture", "hidden", "empty", "--exclude", "", NULL);
+  rowrelay_ok(&f, "capture", "masked", "--mask", "", NULL);
+  rowrelay_ok(&f, "capture", "filtered", "--where", "id < 3", NULL);
+  rowrelay_ok(&f, "capture", "same", "--before", NULL);
+  sql(f.at_source, "insert into hidden values (2, 2)");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(target, ':', relation_name), ' ' order by relation_name) "
+                                    "from rowrelay.gaps"),
+                   "w:public.filtered w:public.hidden w:public.masked");
+  cr_expect_not_null(strstr(rowrelay_ok(&f, "status", NULL), "or captured otherwise, or columns were altered"));
+  rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
+  mirrored_same(&f, "hidden");
+  mirrored_same(&f, "masked");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from filtered"), "1 2");
   fixture_end(&f);
 }

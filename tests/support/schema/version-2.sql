@@ -955,6 +955,22 @@ comment on column rowrelay.table_files.versions is
 comment on column rowrelay.table_files.defaults is
   'their defaults in pg_attrdef, which it writes anew, too; 0: it has none';
 
+create table rowrelay.part_link (
+  capture     integer references rowrelay.capture,
+  relation    oid,
+  numbered_at text not null,
+  link        text not null,
+  constraint part_link_pkey primary key (capture, relation)
+);
+comment on table rowrelay.part_link is
+  'partitions and inheritance children of captured tables, when they were last looked at; see '
+  'rowrelay.note_part_links()';
+comment on column rowrelay.part_link.capture is 'the table';
+comment on column rowrelay.part_link.relation is 'the partition or child';
+comment on column rowrelay.part_link.numbered_at is 'the database in which that is so, as in rowrelay.table_files';
+comment on column rowrelay.part_link.link is
+  'transactions that wrote its rows of pg_inherits, others when it was taken away and put back';
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;
@@ -5185,6 +5201,7 @@ declare
   most constant integer := 500;
   n        bigint;
   newcomers regclass[];
+  again    text; -- partitions and children that were taken away and put back
   capture  rowrelay.capture;
   dropped  integer;
   problems text[] := '{}';
@@ -5300,6 +5317,23 @@ begin
     end if;
   exception when others then
     problems := problems || format('files of tables could not be looked at: %s', sqlerrm);
+  end;
+
+  begin
+    for capture in
+      select c.* from rowrelay.capture c join pg_class r on r.oid = c.relation
+       where may_change and c.released_at is null and r.relhassubclass
+       order by c.id
+    loop
+      again := rowrelay.note_part_links(capture);
+      if again is not null then
+        perform rowrelay.note_gap(capture.id);
+        return next format('table %s: what was written to %s while it did not belong to it is not in the log: %s',
+                           capture.relation, again, rowrelay.verify_commands(capture.relation, true));
+      end if;
+    end loop;
+  exception when others then
+    problems := problems || format('partitions and children could not be looked at: %s', sqlerrm);
   end;
 
   -- new partitions and inheritance children
@@ -10639,6 +10673,45 @@ begin
   end if;
 end
 $$;
+-- Purpose:    notes by which rows of pg_inherits partitions and inheritance children belong to a table. Of one that was
+--             taken away and put back between two looks nothing else tells: what was written to it meanwhile was not
+--             captured, and its triggers for TRUNCATE are there still.
+-- Parameters: capture
+-- Result:     those that were put back since; null: none. Of one that is being detached concurrently nothing is noted.
+create or replace function rowrelay.note_part_links(capture rowrelay.capture) returns text
+language plpgsql as $$
+declare
+  tables constant regclass[] := rowrelay.captured_tables(capture);
+  -- transactions mean nothing in a restored or upgraded database
+  system constant text := concat_ws(' ', rowrelay.system_identifier(), rowrelay.database_oids());
+  again  text;
+begin
+  -- in one statement, because one may be put back meanwhile
+  with here as (
+    select i.inhrelid as relation, string_agg(i.xmin::text, ' ' order by i.inhparent) as link
+      from unnest(tables) as t(relation)
+      join pg_inherits i on i.inhrelid = t.relation
+      join unnest(tables) as u(relation) on u.relation = i.inhparent
+     where to_jsonb(i) -> 'inhdetachpending' is distinct from 'true' -- before version 14 there is none
+     group by i.inhrelid
+  ), was as (
+    select p.* from rowrelay.part_link p where p.capture = note_part_links.capture.id
+  ), noted as (
+    insert into rowrelay.part_link as p (capture, relation, numbered_at, link)
+    select note_part_links.capture.id, h.relation, system, h.link from here h
+     where not exists (select from was w where (w.relation, w.numbered_at, w.link)
+                                               = (h.relation, system, h.link))
+        on conflict on constraint part_link_pkey do update set numbered_at = excluded.numbered_at, link = excluded.link
+  )
+  select string_agg(w.relation::regclass::text, ', ' order by w.relation) into again
+    from was w join here h on h.relation = w.relation and h.link <> w.link
+   where w.numbered_at = system;
+  -- One that is taken away stays noted as long as there is such a table.
+  delete from rowrelay.part_link p
+   where p.capture = note_part_links.capture.id and not exists (select from pg_class c where c.oid = p.relation);
+  return again;
+end
+$$;
 -- Purpose:    records that the log has every change of a table from now on. The caller has created the triggers and
 --             still holds the lock for that, so earlier writers have ended and later ones are captured.
 -- Parameters: capture
@@ -10648,6 +10721,7 @@ declare
   shape rowrelay.shape := rowrelay.current_shape(capture);
 begin
   perform rowrelay.note_files(capture);
+  perform rowrelay.note_part_links(capture);
   update rowrelay.capture c set log_since = clock_timestamp()
    where c.id = begin_log.capture.id
   returning c.log_since into shape.noticed_at;
@@ -11972,6 +12046,15 @@ begin
                    || rowrelay.command('rowrelay capture %s --where %s',
                                        'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
                                        former.row_filter);
+  end if;
+  -- Rows that stay as they are are not captured again.
+  if was.id is not null
+     and (shown is not null or was.mask <> capture.mask or was.row_filter is distinct from capture.row_filter)
+     and exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                  where pg_relation_size(t.relation) > 0) then
+    perform rowrelay.note_gap(capture.id, array(
+      select t.id from rowrelay.route r join rowrelay.target t on t.id = r.target
+       where r.capture = store_capture.capture.id and r.until_id is null and rowrelay.keeps_state(t)));
   end if;
   if capture.key_columns operator(pg_catalog.&&) (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
@@ -20377,11 +20460,12 @@ select c.relation,
    and (exists (select from rowrelay.route r where r.capture = c.id and r.target = t.id and r.until_id is null)
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
-                                 'dropped or disabled, a child or partition had none yet, or it was another table; or '
-                                 'because a column was altered, replaced or renamed, or added while the rows were '
-                                 'written anew, and no change tells what older rows have in it; or (unfound) because '
-                                 'rows without a key were not found there that were to be changed or deleted; a row '
-                                 'goes when its target has been repaired';
+                                 'dropped or disabled, a child or partition had none yet or was put back, it was '
+                                 'another table or captured with other options; or because a column was altered, '
+                                 'replaced or renamed, or added while the rows were written anew, and no change '
+                                 'tells what older rows have in it; or (unfound) because rows without a key were not '
+                                 'found there that were to be changed or deleted; a row goes when its target has been '
+                                 'repaired';
 -- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
@@ -20441,8 +20525,8 @@ select t.name as target,
                                   then '%s differs: rows without a key that were to be changed or deleted there were '
                                        'not found, last at %s -- run: %s%s'
                                   else '%s lacks changes made before %s, when its triggers, or those of a new child or '
-                                       'partition, were missing or disabled, it was another table, or columns '
-                                       'were altered -- run: %s%s' end,
+                                       'partition, were missing or disabled, it was another table or captured '
+                                       'otherwise, or columns were altered -- run: %s%s' end,
                                 (array_agg(g.relation_name order by g.relation_name))[1],
                                 to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                                 (array_agg(g.repair order by g.relation_name))[1],
