@@ -30,6 +30,7 @@ enum failure {
 struct error {
   enum failure kind;
   int retry_after;  /* milliseconds to wait, if the other side asked for that; else 0 */
+  long long newer;  /* FAILURE_FENCED: number of the later claim; 0: not known */
   char sqlstate[6]; /* PostgreSQL's code, or a target's own such as an HTTP status; "": none */
   char message[1024];
   char detail[1024];

@@ -238,6 +238,16 @@ static bool is_large(const struct batch *batch) {
   return bytes > LARGE_BATCH;
 }
 
+/*
+ * Counts pushes in succession that were kept out by claims which the source does not know. Those that it does know of,
+ * as of a table's copy, say nothing: what is claimed now comes after them. And a lease may expire again and again.
+ */
+static void count_fenced(struct work *work, bool ok, const struct error *error) {
+  bool counts = !ok && error->kind == FAILURE_FENCED && !work->settings->leased &&
+                (error->newer == 0 || !keep_knows(&work->keep, error->newer));
+  work->fenced = counts ? work->fenced + 1 : 0;
+}
+
 bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
   struct outcomes outcomes = {.fates = NULL};
@@ -259,8 +269,7 @@ bool deliver(struct work *work, const struct claim *claim) {
   ok = push_recall(work, &outcomes, ok, &error);
   if (ok)
     error_clear(&error); /* from attempts that were retried */
-  /* A lease may expire again and again. */
-  work->fenced = !ok && error.kind == FAILURE_FENCED && !work->settings->leased ? work->fenced + 1 : 0;
+  count_fenced(work, ok, &error);
   struct ending ending = decide(work, &outcomes, ok, &error);
   contention_count(&work->contention, work->batch.lanes, work->batch.lane_count, !ok && contention_is(&error));
   bool was_large = is_large(&work->batch);

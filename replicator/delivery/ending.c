@@ -2,7 +2,7 @@
 
 /* How often in succession a batch may meet a deadlock or serialization failure by chance. */
 #define MOST_CONTENTIONS 10
-/* How often in succession a process may be too late by chance: it was held up, and others have claimed its lanes. */
+/* How often in succession claims may keep out a push that the source does not know: a crash may have lost them. */
 #define MOST_FENCED 5
 
 static enum sequel after_failure(const struct pushed *pushed) {

@@ -20,7 +20,7 @@ struct pushed {
   bool ok;           /* everything was tried; if not, see `why` */
   enum failure why;
   bool is_momentary; /* a serialization failure or deadlock at the target */
-  int fenced;        /* so many pushes of claims in succession were too late, this one included */
+  int fenced;        /* pushes in succession, this one included, that claims kept out which the source has not given */
   size_t delivered;
   size_t refused;
   size_t held;

@@ -31,7 +31,7 @@ struct work {
   struct contention contention;
   int batch_rows;    /* of the next batch at most, see round.c; never less than some thousand */
   bool was_small;    /* the last batch was, and nothing has been waited for since */
-  int fenced;        /* pushes in succession that others' claims have kept out */
+  int fenced;        /* pushes in succession that claims have kept out which the source has not given */
   bool late_first;   /* it is the turn of late lanes */
   bool has_failed;   /* the last attempt failed; settings and routes were read since */
   int64_t holds_due; /* when to check whether held tables are due for a try; clock_now() */

@@ -57,6 +57,16 @@ bool keep_is_awaited(const struct keep *keep) {
   return awaited;
 }
 
+bool keep_knows(const struct keep *keep, int64_t token) {
+  struct source *source = keep->claim->source;
+  struct error ignored;
+  PGresult *reply = NULL;
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+  bool knows = source_run(source, &QUERY_claim_next, NO_VALUES, &reply, &ignored) && token < result_bigint(reply, 0, 0);
+  PQclear(reply);
+  return knows;
+}
+
 void keep_give_back(const struct keep *keep) {
   struct pgconn *connection = source_connection(keep->claim->source);
   pgconn_set_deadline(connection, SOURCE_TIMEOUT);

@@ -26,6 +26,12 @@ MUST_CHECK bool keep_claim(struct keep *keep, struct error *error);
 /* Whether another session waits for the lanes, which should not have to wait for retries. */
 MUST_CHECK bool keep_is_awaited(const struct keep *keep);
 
+/*
+ * Whether the source is known to have given a number so large, to a later claim or to whatever else shuts out earlier
+ * ones, such as the copy of a table.
+ */
+MUST_CHECK bool keep_knows(const struct keep *keep, int64_t token);
+
 /* Settles nothing: the batch is queued as before. */
 void keep_give_back(const struct keep *keep);
 

@@ -76,6 +76,18 @@ static void write_lanes(struct buffer *array, const struct push *push) {
   buffer_add_string(array, "}");
 }
 
+/* A later claim has passed: which one. */
+static bool tell_newer(struct pgconn *connection, const char *source_id, const char *lanes, int64_t token,
+                       struct error *error) {
+  PGresult *reply = NULL;
+  if (!pgconn_run(connection, &QUERY_fence_latest, VALUES(source_id, lanes), &reply, error))
+    return false;
+  error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld", (long long)token);
+  error->newer = result_bigint(reply, 0, 0);
+  PQclear(reply);
+  return false;
+}
+
 bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
                 struct error *error) {
   struct buffer lanes;
@@ -93,8 +105,7 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
     ok = pgconn_pipeline_run(connection, replies, 3, error);
   }
   if (ok && PQntuples(replies[1]) < (int)push->lane_count)
-    ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
-                   (long long)push->token);
+    ok = tell_newer(connection, source_id, lanes.data, push->token, error);
   for (int row = 0; ok && row < PQntuples(replies[1]); row++)
     ok = fence_add(fence, PQgetvalue(replies[1], row, 0), error);
   for (int row = 0; ok && row < PQntuples(replies[2]); row++)

@@ -88,9 +88,12 @@ static bool look_at_claims(const struct sending *sending, const redisReply *said
   for (size_t i = 0; i < said->elements; i++, name += strlen(name) + 1) {
     int64_t token = said->element[i]->type == REDIS_REPLY_STRING ? strtoll(said->element[i]->str, NULL, 10) : 0;
     loss_look(sending->redis->settings, name, 0, token);
-    if (token > sending->push->token)
-      return error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
-                       (long long)sending->push->token);
+    if (token > sending->push->token) {
+      error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
+                (long long)sending->push->token);
+      error->newer = token;
+      return false;
+    }
     *known = *known && token == sending->push->token;
   }
   return true;

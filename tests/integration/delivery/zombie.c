@@ -226,6 +226,29 @@ Test(zombie, a_copy_of_the_source_that_delivers_does_not_stop_it_silently) {
   fixture_end(&f);
 }
 
+/* As where many tables are copied one after another while changes of others come: each copy raises all fences. */
+Test(zombie, claims_that_come_too_late_for_what_the_source_itself_has_begun_do_not_stop_the_target) {
+  struct fixture f;
+  mirrored_begin(&f, "zombie_raised", "create table item (id int primary key, name text)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 'a')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  /* More claims in succession are overtaken than are by chance; each tries twice. */
+  sql(f.at_target, "create sequence tried; create function overtake() returns trigger language plpgsql as $$ begin "
+                   "if nextval('tried') <= 30 then new.token := 0; end if; return new; end $$; "
+                   "create trigger overtake before insert on rowrelay_target.fence "
+                   "for each row execute function overtake()");
+  sql(f.at_source, "update item set name = 'later'");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "t", 20, "select last_value > 30 from tried");
+  wait_until_empty(&f, 10);
+  cr_expect(strcmp(ask(f.at_source, "select state from rowrelay.target where name = 'w'"), "running") == 0);
+  cr_expect(strstr(process_log(process), "another process has claimed the same lanes since") != NULL);
+  mirrored_same(&f, "item");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 /* Numbers of targets, and the ids of changes, begin anew with it. */
 Test(zombie, a_process_that_slept_while_rowrelay_was_installed_anew_ends_and_hides_no_change) {
   struct fixture f;
