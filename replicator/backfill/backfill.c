@@ -208,7 +208,14 @@ bool backfill_prepare(struct backfill *backfill, bool *waits, struct error *erro
   *waits = false;
   if (!backfill_take(backfill, &taken, error))
     return false;
-  return !taken || (copy_prepare(backfill, waits, error) && backfill_unlock(backfill, error));
+  if (!taken)
+    return true;
+  if (copy_prepare(backfill, waits, error))
+    return backfill_unlock(backfill, error);
+  struct error ignored;
+  if (pgconn_alive(source_connection(backfill->source)))
+    (void)!backfill_unlock(backfill, &ignored);
+  return false;
 }
 
 bool backfill_watch(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {

@@ -52,6 +52,7 @@ MUST_CHECK bool backfill_unlock(struct backfill *backfill, struct error *error);
 /*
  * A first step for each of several, before any takes the next: sets the changes of a table that is to be copied as a
  * whole aside, because rows delivered before its turn would be in the way. *waits: writers are active, call it again.
+ * What fails here fails at the next step, too, and is none of the others'.
  */
 MUST_CHECK bool backfill_prepare(struct backfill *backfill, bool *waits, struct error *error);
 

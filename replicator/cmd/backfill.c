@@ -129,7 +129,11 @@ static bool drive(struct job *job, struct error *error) {
   if (ok && state.outcome != BACKFILL_DONE && state.outcome != BACKFILL_CANCELLED)
     ok = fail_stopped(job, &state, error);
   else if (ok)
-    ok = finish(job, &state, error) && (!taken || backfill_unlock(&job->backfill, error));
+    ok = finish(job, &state, error);
+  struct error ignored;
+  if (taken && pgconn_alive(source_connection(job->backfill.source)) &&
+      !backfill_unlock(&job->backfill, ok ? error : &ignored))
+    ok = false;
   return ok;
 }
 
@@ -170,7 +174,8 @@ static bool prepare(struct source *source, const struct options *given, const in
       struct backfill backfill;
       bool waits;
       backfill_init(&backfill, source, option_text(given, "dbname"), ids[i]);
-      if (!backfill_prepare(&backfill, &waits, error))
+      if (!backfill_prepare(&backfill, &waits, error) &&
+          (error->kind == FAILURE_STOP || !pgconn_alive(source_connection(source))))
         return false;
       any_waits = any_waits || waits;
     }
@@ -179,7 +184,7 @@ static bool prepare(struct source *source, const struct options *given, const in
   return true;
 }
 
-/* *queued: rows, or documents, in all. */
+/* *queued: rows, or documents, in all. What fails keeps no other from its turn; the first is told of. */
 static bool backfill_tables(struct source *source, const struct options *given, const PGresult *tables, int64_t *queued,
                             struct error *error) {
   static int ids[MOST_TABLES];
@@ -191,16 +196,26 @@ static bool backfill_tables(struct source *source, const struct options *given, 
   handle_signals();
   if (!prepare(source, given, ids, PQntuples(tables), error))
     return false;
+  bool ok = true;
+  struct error why;
   for (int row = 0; row < PQntuples(tables); row++) {
     struct job job = {.table = PQgetvalue(tables, row, PATTERN_NAME), .target = target_of(given)};
     backfill_init(&job.backfill, source, option_text(given, "dbname"), ids[row]);
     job.backfill.tell = show;
     job.backfill.context = &job;
-    if (!drive(&job, error))
-      return false;
+    bool came = drive(&job, &why);
     *queued += job.queued;
+    if (came)
+      continue;
+    if (ok || why.kind == FAILURE_STOP)
+      *error = why;
+    ok = false;
+    if (why.kind == FAILURE_STOP || !pgconn_alive(source_connection(source)))
+      return false;
+    if (PQntuples(tables) > 1)
+      printf("%s: not backfilled to %s: %s\n", job.table, job.target, why.message);
   }
-  return true;
+  return ok;
 }
 
 /* ---- building documents ---------------------------------------------------------------------------------------- */

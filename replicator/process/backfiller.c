@@ -91,11 +91,35 @@ static bool take_turn(struct round *round, struct backfill *backfill, const char
   return true;
 }
 
-static bool prepare(const struct round *round, int id, struct error *error) {
+/*
+ * A failure of the backfill itself ends no other: it is noted, for people to read, and told of where that is new. False
+ * when the connection is lost.
+ */
+static bool note_failure(const struct round *round, int id, const char *name, struct error *error) {
+  struct pgconn *connection = source_connection(round->source);
+  if (error->kind == FAILURE_STOP || !pgconn_alive(connection))
+    return false;
+  char note[sizeof error->message + sizeof error->hint];
+  struct error fitted = *error;
+  PGresult *reply = NULL;
+  pgconn_fit_error(connection, &fitted);
+  text_print(note, sizeof note, "%s%s%s", fitted.message, fitted.hint[0] != '\0' ? " -- " : "", fitted.hint);
+  pgconn_set_deadline(connection, QUERY_DEADLINE);
+  if (!source_run(round->source, &QUERY_backfill_failed, VALUES(number(id).text, note), &reply, &fitted)) {
+    *error = fitted;
+    return false;
+  }
+  bool is_new = PQntuples(reply) > 0 && result_bool(reply, 0, 0);
+  log_failure(is_new ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG, error, "backfill of %s", name);
+  PQclear(reply);
+  return true;
+}
+
+static bool prepare(const struct round *round, int id, const char *name, struct error *error) {
   struct backfill backfill;
   bool waits;
   backfill_init(&backfill, round->source, round->backfiller->conninfo, id);
-  return backfill_prepare(&backfill, &waits, error);
+  return backfill_prepare(&backfill, &waits, error) || note_failure(round, id, name, error);
 }
 
 /* In the middle of a step that takes long. */
@@ -104,7 +128,6 @@ static bool goes_on(void *context, const struct backfill_progress *progress) {
   return pause_for(context, 0);
 }
 
-/* A failure of the backfill itself is noted and does not end anything; false when the connection is lost. */
 static bool drive(struct round *round, int id, const char *name, struct error *error) {
   struct source *source = round->source;
   struct backfill backfill;
@@ -116,16 +139,8 @@ static bool drive(struct round *round, int id, const char *name, struct error *e
     return false;
   if (!taken)
     return true;
-  if (!take_turn(round, &backfill, name, error)) {
-    if (!pgconn_alive(source_connection(source)))
-      return false;
-    log_failure(LOG_LEVEL_WARNING, error, "backfill of %s", name);
-    pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
-    pgconn_fit_error(source_connection(source), error);
-    if (!source_run(source, &QUERY_backfill_failed, VALUES(number(id).text, error->message), NULL, error))
-      return false;
-  }
-  return backfill_unlock(&backfill, error);
+  return (take_turn(round, &backfill, name, error) || note_failure(round, id, name, error)) &&
+         backfill_unlock(&backfill, error);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
@@ -135,7 +150,8 @@ static bool prepare_or_drive(struct round *round, const PGresult *reply, int row
     return true;
   int id = result_int(reply, row, UNFINISHED_ID);
   log_about(PQgetvalue(reply, row, UNFINISHED_TARGET), PQgetvalue(reply, row, UNFINISHED_RELATION));
-  bool ok = prepares ? prepare(round, id, error) : drive(round, id, PQgetvalue(reply, row, UNFINISHED_NAME), error);
+  const char *name = PQgetvalue(reply, row, UNFINISHED_NAME);
+  bool ok = prepares ? prepare(round, id, name, error) : drive(round, id, name, error);
   log_about(NULL, NULL);
   return ok;
 }
@@ -167,12 +183,13 @@ static void work(struct backfiller *backfiller) {
     if (!round.moved && !pause_for(backfiller, WAIT_PAUSE))
       break;
   } while (ok && round.count > 0 && pause_for(backfiller, 0));
+  bool is_here = round.source != NULL && pgconn_alive(source_connection(round.source));
   if (round.source != NULL)
     pgconn_cancel(source_connection(round.source));
   source_close(round.source);
   if (!ok) {
     /* The supervisor tells that the source is away, and wakes us again. */
-    log_failure(LOG_LEVEL_DEBUG, &error, "backfills");
+    log_failure(is_here && error.kind != FAILURE_STOP ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG, &error, "backfills");
     (void)!pause_for(backfiller, FAILURE_PAUSE);
   }
 }

@@ -76,6 +76,43 @@ static void hide_and_delete(struct fixture *f, PGconn *mirror, const char *table
   cr_assert(stop_process(process, SIGTERM) == 0);
 }
 
+/* The first one requested: what stands in its way is in nobody else's. */
+Test(policies, a_table_that_cannot_be_read_stops_no_other_backfill_and_is_told_of) {
+  struct shop s;
+  const char *output;
+  const char *errors;
+  people_begin(&s, "roles_unreadable");
+  PGconn *super = s.fixture.at_source;
+  sql(super, "insert into shop.item values (1, 'tea', 1); insert into shop.secret values (1, 'sesame');"
+             "grant select on shop.secret to hand");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  sql(s.fixture.at_target, "truncate shop.item, shop.secret");
+  sql(super, "alter table shop.item enable row level security, force row level security");
+  sql(s.as_boss, "select rowrelay.backfill('shop.item', 'w'), rowrelay.backfill('shop.secret', 'w')");
+  pid_t process = fixture_run(&s.hand, "--workers", "1", NULL);
+  wait_until(s.fixture.at_target, "sesame", 20, "select word from shop.secret");
+  const char *said = ask(s.as_boss, "select note from rowrelay.status");
+  cr_expect(strstr(said, "row-level security hides rows of table shop.item from role keeper") != NULL, "%s", said);
+  cr_expect(strstr(said, "alter role keeper bypassrls") != NULL, "%s", said);
+  /* It is told of once, although it is tried again. */
+  static const char TOLD[] = "warning: backfill of shop.item to w: row-level security hides rows";
+  wait_until_says(process, TOLD, 5);
+  sql(super, "update rowrelay.backfill set retry_at = null");
+  wait_until(super, "t", 10, "select retry_at > now() from rowrelay.backfill where state = 'waiting'");
+  cr_expect(strstr(strstr(process_log(process), TOLD) + 1, TOLD) == NULL, "%s", process_log(process));
+  sql(super, "alter role keeper bypassrls; alter role hand bypassrls");
+  wait_until(s.fixture.at_target, "tea", 20, "select name from shop.item");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+
+  /* nor does it one of the same command */
+  sql(s.fixture.at_target, "truncate shop.item, shop.secret");
+  sql(super, "alter role keeper nobypassrls; alter role hand nobypassrls");
+  cr_expect_neq(rowrelay(&s.boss, &output, &errors, "backfill", "shop.*", "--to", "w", NULL), 0);
+  cr_expect(strstr(errors, "row-level security hides rows of table shop.item from role keeper") != NULL, "%s", errors);
+  cr_expect(strstr(output, "shop.secret: 1 row queued for w") != NULL, "%s", output);
+  people_end(&s);
+}
+
 Test(policies, a_mirrors_rows_that_a_policy_hides_are_not_taken_for_deleted) {
   struct shop s;
   people_begin(&s, "roles_mirror_policies");
