@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "common/url.h"
 #include "doctor/time_gap.h"
@@ -50,13 +51,15 @@ static bool tell_cascades(struct findings *findings, struct pgconn *connection, 
 static bool reach_server(struct findings *findings, const struct settings *settings, const char *url,
                          const char *mirrors, struct error *error) {
   struct pgconn *connection = NULL;
+  struct shell_word word;
   if (!pooler_open(&connection, url, SESSION_TARGET, TIMEOUT, error))
     return false;
   pgconn_set_deadline(connection, TIMEOUT);
   int64_t gap = 0;
   bool ok = time_gap(connection, &gap, error);
   if (ok)
-    finding_ask(findings, connection, &QUERY_doctor_target, VALUES(settings->name, number(gap).text), settings->name);
+    finding_ask(findings, connection, &QUERY_doctor_target,
+                VALUES(settings->name, number(gap).text, shell_quote(&word, settings->name)), settings->name);
   ok = ok && tell_cascades(findings, connection, settings, mirrors, error);
   pgconn_close(connection);
   return ok;

@@ -8,7 +8,8 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
                    then 'fail' else 'warn' end, 'capture',
            json_agg(c.relation_name order by c.relation_name), split_part(c.note, '; to capture it again: ', 1),
            case when c.note like 'the table is gone, and %' then split_part(c.note, '; to capture it again: ', 2)
-                when c.note like 'triggers are missing%' then 'rowrelay capture ' || min(c.relation_name)
+                when c.note like 'triggers are missing%'
+                  then 'rowrelay capture ' || rowrelay.shell_word(min(c.relation_name))
                 when c.note like 'the table was altered%' or c.note like 'the server module %'
                   then 'rowrelay run, which replaces it within half a minute'
                 else 'rowrelay status --tables' end
@@ -48,7 +49,7 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
     select 2, 'warn', 'target ' || t.name, null::json,
            case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '')
                 else 'it is ' || coalesce(t.reason, 'paused') end,
-           'rowrelay target resume ' || quote_ident(t.name)
+           'rowrelay target resume ' || rowrelay.shell_word(t.name)
       from rowrelay.targets t where t.state in ('halted', 'paused')
     union all
     select 3, 'warn', 'target ' || s.target, null, s.note, 'rowrelay status'

@@ -7,8 +7,12 @@ with recursive keeper as ( -- who captures
    where r.oid = coalesce((select n.nspowner from pg_catalog.pg_namespace n where n.nspname = 'rowrelay'),
                           (select u.oid from pg_catalog.pg_roles u where u.rolname = current_user))
 ), chosen as (
-  select c.*, c.oid::pg_catalog.regclass::text as name
-    from pg_catalog.pg_class c where c.oid = any ($1::oid[])
+  select c.*, n.name, n.quoted, -- in a shell
+         case when n.name ~ '[^A-Za-z0-9_./:@%+=,]' then '''' || n.quoted || '''' else n.name end as word
+    from pg_catalog.pg_class c
+    cross join lateral (select c.oid::pg_catalog.regclass::text,
+                               replace(c.oid::pg_catalog.regclass::text, '''', E'''\\''''')) as n(name, quoted)
+   where c.oid = any ($1::oid[])
 ), member (root, oid) as ( -- with their partitions and children
   select c.oid, c.oid from chosen c
   union
@@ -60,14 +64,14 @@ with recursive keeper as ( -- who captures
   union all
   select 3, 'warn', 'inheritance', c.oid,
          'other tables inherit from them, and may have rows with the same keys: "rowrelay capture" refuses them then',
-         format('rowrelay capture %s --key ""', c.name)
+         format('rowrelay capture %s --key ""', c.word)
     from chosen c
    where c.relkind = 'r' and exists (select from pg_catalog.pg_inherits i where i.inhparent = c.oid)
   union all
   select 4, 'warn', 'nested writes', c.oid,
          'triggers write to their own table again: captured in the right order, but slower, and "rowrelay undo" '
            'refuses such rows',
-         format('read them: psql -c ''\d %s''', c.name)
+         format('read them: psql -c ''\d %s''', c.quoted)
     from chosen c
    where exists (select from own_trigger t
                   where t.root = c.oid
@@ -78,7 +82,7 @@ with recursive keeper as ( -- who captures
   select 5, 'warn', 'replica triggers', c.oid,
          'triggers that also fire when session_replication_role is replica: so do rowrelay''s, and what both write is '
            'captured',
-         format('read them: psql -c ''\d %s''', c.name)
+         format('read them: psql -c ''\d %s''', c.quoted)
     from chosen c
    where exists (select from own_trigger t where t.root = c.oid and t.tgenabled in ('R', 'A'))
   union all
@@ -112,9 +116,11 @@ with recursive keeper as ( -- who captures
   union all
   select 9, 'warn', 'slow columns', c.oid,
          'columns of json, array or user-defined types make each captured row cost some microseconds more',
-         format('leave out what no target needs: rowrelay capture %s --exclude %s', c.name,
-                (select string_agg(format('%I', t.attname), ',' order by t.attname) from column_type t
-                  where t.attrelid = c.oid and (t.base >= 16384 or t.type = 114 or t.typcategory = 'A')))
+         format('leave out what no target needs: rowrelay capture %s --exclude %s', c.word,
+                (select case when s.list ~ '"' then '''' || replace(s.list, '''', E'''\\''''') || '''' else s.list end
+                   from (select string_agg(format('%I', t.attname), ',' order by t.attname) from column_type t
+                          where t.attrelid = c.oid and (t.base >= 16384 or t.type = 114 or t.typcategory = 'A'))
+                     as s(list)))
     from chosen c
    where exists (select from column_type t
                   where t.attrelid = c.oid and (t.base >= 16384 or t.type = 114 or t.typcategory = 'A'))

@@ -1,5 +1,5 @@
 -- What is to be known of a PostgreSQL target, asked there. It reads only catalogs.
---   $1 the target's name; $2 microseconds by which clocks differ at least
+--   $1 the target's name; $2 microseconds by which clocks differ at least; $3 the name as a shell reads it
 -- Gives finding: level, what, tables, meaning, command
 select case when pg_catalog.pg_is_in_recovery()
               or pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
@@ -13,7 +13,8 @@ select case when pg_catalog.pg_is_in_recovery()
               when not n.may then ', which may not create schema rowrelay_target there' end,
          case when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000
                 then '; its clock and this machine''s differ by more than a second' end) as meaning,
-       case when pg_catalog.pg_is_in_recovery() then pg_catalog.concat('rowrelay target set ', $1, ' --url URL')
+       case when pg_catalog.pg_is_in_recovery()
+              then pg_catalog.concat('rowrelay target set ', $3::pg_catalog.text, ' --url URL')
             when not n.may then pg_catalog.format('ask an administrator there: grant create on database %I to %I',
                                                   pg_catalog.current_database(), current_user) end as command
   from (select case when s.oid is null

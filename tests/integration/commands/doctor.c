@@ -345,6 +345,58 @@ Test(doctor, says_what_is_wrong_with_captures_targets_and_processes) {
   end();
 }
 
+/* Types what stands below the line that begins so, from "rowrelay" or "psql" on. */
+static void type(const char *output, const char *begins) {
+  static char line[2048];
+  const char *at = strstr(output, begins);
+  cr_assert(at != NULL, "no line \"%s\": %s", begins, output);
+  at += strcspn(at, "\n") + 1;
+  int length = (int)strcspn(at, "\n");
+  const char *command = memmem(at, (size_t)length, "rowrelay ", 9);
+  command = command != NULL ? command : memmem(at, (size_t)length, "psql ", 5);
+  cr_assert(command != NULL, "nothing to type: %.*s", length, at);
+  setenv("DOCTOR_SOURCE", keeper.source, 1);
+  snprintf(
+      line, sizeof line,
+      "rowrelay() { \"$ROWRELAY_BIN\" -d \"$DOCTOR_SOURCE\" \"$@\"; }\n"
+      "psql() { \"$(tests/support/pg.sh bin)/psql\" -X \"$DOCTOR_SOURCE\" -v ON_ERROR_STOP=1 \"$@\" | grep -q .; }\n"
+      "%.*s >/dev/null",
+      length - (int)(command - at), command);
+  cr_expect(system(line) == 0, "%.*s", length, at);
+}
+
+Test(doctor, what_it_says_can_be_typed_whatever_the_names_are) {
+  begin("doctor_typed", NULL);
+  rowrelay_ok(&keeper, "init", NULL);
+  sql(there, "create schema shop; create table shop.\"InvoiceLine\" (id int primary key, \"Ann's doc\" json);"
+             "create table shop.part (primary key (id)) inherits (shop.\"InvoiceLine\");"
+             "create table shop.\"Ann's Line\" (id int primary key);"
+             "create function shop.again() returns trigger language plpgsql as $$ begin"
+             "  update shop.\"Ann's Line\" set id = id where id = new.id; return null; end $$;"
+             "create trigger always after delete on shop.\"Ann's Line\" for each row execute function shop.again();"
+             "alter table shop.\"Ann's Line\" enable always trigger always");
+  rowrelay_ok(&keeper, "target", "add", "Ann's", f.target_url, NULL);
+  rowrelay_ok(&keeper, "target", "pause", "Ann's", NULL);
+  const char *output = doctor(&keeper, 0, NULL, NULL);
+  if (system("test -x $(tests/support/pg.sh bin)/psql") == 0)
+    type(output, "warn  replica triggers: shop.\"Ann's Line\"");
+  type(output, "warn  inheritance: shop.\"InvoiceLine\"");
+  rowrelay_ok(&keeper, "release", "shop.\"InvoiceLine\"", NULL);
+  sql(there, "drop table shop.part");
+  output = doctor(&keeper, 0, NULL, NULL);
+  type(output, "warn  slow columns: shop.\"InvoiceLine\"");
+  cr_expect_str_eq(ask(there, "select exclude::text like '%%Ann''s doc%%' from rowrelay.captures"), "t");
+  type(doctor(&keeper, 0, NULL, NULL), "warn  target Ann's — it is paused");
+  rowrelay_ok(&keeper, "capture", "shop.\"Ann's Line\"", NULL);
+  sql(there, "alter table shop.\"Ann's Line\" disable trigger \"!rowrelay\"");
+  output = doctor(&keeper, 1, NULL, NULL);
+  cr_expect_null(strstr(output, "it is paused"), "%s", output);
+  type(output, "fail  capture: shop.\"Ann's Line\"");
+  output = doctor(&keeper, 0, NULL, NULL);
+  cr_expect_null(strstr(output, "triggers are missing"), "%s", output);
+  end();
+}
+
 Test(doctor, says_which_targets_cannot_be_reached_and_sends_nothing) {
   begin("doctor_targets", NULL);
   rowrelay_ok(&keeper, "init", NULL);
