@@ -8,6 +8,7 @@
 #include "cli/pattern.h"
 #include "cmd/uncopied.h"
 #include "common/buffer.h"
+#include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "setup/request.h"
@@ -141,6 +142,18 @@ static bool tell_of_chain(struct source *source, const PGresult *tables, struct 
   return ok;
 }
 
+/* One in the middle failed: says which were not tried after it. */
+static void tell_rest(const PGresult *tables, int failed, struct error *error) {
+  int rest = PQntuples(tables) - failed - 1;
+  if (rest == 0)
+    return;
+  char detail[sizeof error->detail];
+  text_print(detail, sizeof detail, "%s", error->detail);
+  error_detail(error, "%s%s%d table%s after it, from %s on, %s.", detail, detail[0] != '\0' ? " " : "", rest,
+               text_plural(rest), PQgetvalue(tables, failed + 1, PATTERN_NAME),
+               rest == 1 ? "was left as it was" : "were left as they were");
+}
+
 static bool capture_tables(struct source *source, struct wanted *wanted, struct error *error) {
   const struct options *given = wanted->given;
   PGresult *tables = NULL;
@@ -154,10 +167,13 @@ static bool capture_tables(struct source *source, struct wanted *wanted, struct 
   struct uncopied uncopied = {.found = NULL};
   bool ok = target == NULL || option_given(given, "dry-run") ||
             uncopied_find(&uncopied, source, tables, (struct place){target, NULL}, error);
-  for (int row = 0; ok && row < PQntuples(tables); row++)
+  for (int row = 0; ok && row < PQntuples(tables); row++) {
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
                        error);
+    if (!ok && !option_given(given, "dry-run"))
+      tell_rest(tables, row, error);
+  }
   ok = ok && (option_given(given, "dry-run") || tell_of_chain(source, tables, error));
   if (ok)
     uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);

@@ -16,8 +16,8 @@ static bool tell_more(struct source *source, struct values filter, int64_t limit
   PQclear(result);
   fflush(stdout);
   if (more > 0)
-    fprintf(stderr, "rowrelay: %" PRId64 " more %s refused, which --limit can show\n", more,
-            more == 1 ? "change is" : "changes are");
+    fprintf(stderr, "rowrelay: %" PRId64 " more %s, which --limit can show\n", more,
+            more == 1 ? "change is refused or waits" : "changes are refused or wait");
   return true;
 }
 

@@ -514,3 +514,19 @@ Test(capture_options, a_pattern_names_tables_as_in_psql) {
   PQfinish(session);
   fixture_end(&f);
 }
+
+Test(capture_options, a_pattern_that_stops_at_a_table_says_which_it_did_not_get_to) {
+  struct fixture f;
+  const char *output;
+  const char *errors;
+  fixture_begin(&f, "options_rest");
+  sql(f.at_source,
+      "create schema shop; create table shop.a (id int primary key, n int); create table shop.c (like shop.a);"
+      "create table shop.b (id int primary key); create table shop.d (like shop.a)");
+  cr_assert_neq(rowrelay(&f, &output, &errors, "capture", "shop.*", "--exclude", "n", NULL), 0);
+  cr_expect_str_eq(output, "shop.a: captured\n");
+  cr_expect_not_null(strstr(errors, "2 tables after it, from shop.c on, were left as they were.\n"), "%s", errors);
+  cr_assert_neq(rowrelay(&f, &output, &errors, "capture", "shop.a", "shop.b", "--exclude", "n", NULL), 0);
+  cr_expect_null(strstr(errors, "after it"), "%s", errors);
+  fixture_end(&f);
+}

@@ -476,9 +476,9 @@ Test(commands, errors_says_how_many_it_does_not_list) {
   cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "3", NULL), 0);
   cr_expect_str_eq(errors, "");
   cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "2", "--table", "item", NULL), 0);
-  cr_expect_str_eq(errors, "rowrelay: 1 more change is refused, which --limit can show\n");
+  cr_expect_str_eq(errors, "rowrelay: 1 more change is refused or waits, which --limit can show\n");
   cr_expect_eq(rowrelay(&f, &out, &errors, "errors", "--limit", "1", "--target", "w", "--json", NULL), 0);
-  cr_expect_str_eq(errors, "rowrelay: 2 more changes are refused, which --limit can show\n");
+  cr_expect_str_eq(errors, "rowrelay: 2 more changes are refused or wait, which --limit can show\n");
   end();
 }
 
