@@ -584,7 +584,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/search_range.sql
 \ir functions/access/lacking_triggers.sql
 \ir functions/access/capture_options.sql
+\ir functions/access/successor.sql
 \ir functions/access/capture_again.sql
+\ir functions/access/successor_note.sql
 \ir functions/access/capture_notes.sql
 \ir views/captures.sql
 \ir views/target_states.sql

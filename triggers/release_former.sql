@@ -11,7 +11,7 @@ declare
 begin
   for former in
     select c.* from rowrelay.capture c
-     where c.relation_name = capture.relation_name and c.released_at is null and c.relation <> 0
+     where capture.relation_name in (c.relation_name, c.chosen_name) and c.released_at is null and c.relation <> 0
        and not exists (select from pg_class r where r.oid = c.relation)
      order by c.id
   loop

@@ -20,11 +20,12 @@ begin
   select c.* into was from rowrelay.capture c
    where c.relation = store_capture.relation and c.released_at is null for update;
   if was.id is null then
-    insert into rowrelay.capture as c (id, relation, relation_name, key_columns, key_is_exact, lane_columns,
-                                       only_columns, exclude_columns, mask, row_filter, before, capture_origin)
+    insert into rowrelay.capture as c (id, relation, relation_name, chosen_name, key_columns, key_is_exact,
+                                       lane_columns, only_columns, exclude_columns, mask, row_filter, before,
+                                       capture_origin)
     overriding system value
-    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation), '{}', false,
-            null, null, '{}', '{}', null, 'none', false)
+    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation),
+            rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
     returning c.* into begun;
   else
     begun := was;
@@ -47,7 +48,8 @@ begin
                                      capture_origin, per);
 
   update rowrelay.capture c
-     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
+     set relation_name = capture.relation_name, chosen_name = capture.relation_name,
+         key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
          key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
          only_columns = capture.only_columns, only_names = capture.only_names,
          exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
@@ -56,11 +58,12 @@ begin
    where c.id = capture.id
   returning c.* into capture;
   -- A user who changes one option may not notice what else it uncovers; nor one who captures a table that was released,
-  -- or dropped and created, that it begins anew.
+  -- or dropped and created, or has the name of one that was renamed, that it begins anew.
   former := was;
   if was.id is null then
     select c.* into former from rowrelay.capture c
-     where (c.relation = store_capture.relation or c.relation_name = capture.relation_name) and c.id <> capture.id
+     where (c.relation = store_capture.relation or capture.relation_name in (c.relation_name, c.chosen_name))
+       and c.id <> capture.id
      order by c.id desc limit 1;
   end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
@@ -128,9 +131,7 @@ begin
                           'alter table %s no force row level security;', current_user, relation);
   end if;
 
-  if was.id is null then
-    perform rowrelay.take_over(capture);
-  end if;
+  perform rowrelay.take_over(capture, was.id is null);
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
     from rowrelay.document_source s join rowrelay.target t on t.id = s.document
    where s.capture = capture.id and t.dropped_at is null

@@ -476,7 +476,12 @@ static bool compare_table(struct verify *verify, const PGresult *tables, int row
     return compare(verify, verify->settings, PQgetvalue(tables, row, VERIFY_TABLE_OID), name, error) &&
            close_gap(verify, gap, error);
   }
-  error_set(error, FAILURE_FATAL, "table %s was dropped, and the one that has its name now is not captured", name);
+  const char *present = result_text(tables, row, VERIFY_TABLE_PRESENT_NAME);
+  if (present == NULL)
+    error_set(error, FAILURE_FATAL, "table %s was dropped, and the one that has its name now is not captured", name);
+  else
+    error_set(error, FAILURE_FATAL, "table %s was renamed to %s, and the one that has its name now is not captured",
+              name, present);
   error_hint(error, "to capture it again: %s", capture_again);
   return put_aside(verify, name, error);
 }

@@ -8,7 +8,7 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt}'::regclass[];
+    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt,rowrelay.document_source}'::regclass[];
   holders text;
 begin
   loop
@@ -16,7 +16,7 @@ begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
       lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
-        rowrelay.tick, rowrelay.target, rowrelay.receipt in access exclusive mode;
+        rowrelay.tick, rowrelay.target, rowrelay.receipt, rowrelay.document_source in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -240,6 +240,20 @@ begin
   end if;
 end
 $$;
+
+-- The names that the tables had when their functions were made are the best that is known.
+alter table rowrelay.capture add column chosen_name text;
+update rowrelay.capture c set chosen_name = c.relation_name;
+alter table rowrelay.capture alter chosen_name set not null;
+comment on column rowrelay.capture.chosen_name is
+  'its name when somebody last captured it, or of the document: another table that has this name now may be the one '
+  'that is meant; see rowrelay.successor()';
+alter table rowrelay.document_source add column relation_name text;
+update rowrelay.document_source s
+   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture);
+alter table rowrelay.document_source alter relation_name set not null;
+comment on column rowrelay.document_source.relation_name is
+  'its name when the document was added: the query reads the table that has this name';
 
 alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is

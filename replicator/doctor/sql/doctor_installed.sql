@@ -4,10 +4,10 @@
 select f.level as level, f.what as what, f.tables as tables, f.meaning as meaning, f.command as command
   from (
     select 1, case when c.note like 'triggers are missing%' or c.note like 'the server module cannot be loaded%'
-                        or c.note like 'the table is gone, and %'
+                        or c.note like '%; to capture it again: %'
                    then 'fail' else 'warn' end, 'capture',
            json_agg(c.relation_name order by c.relation_name), split_part(c.note, '; to capture it again: ', 1),
-           case when c.note like 'the table is gone, and %' then split_part(c.note, '; to capture it again: ', 2)
+           case when c.note like '%; to capture it again: %' then split_part(c.note, '; to capture it again: ', 2)
                 when c.note like 'triggers are missing%'
                   then 'rowrelay capture ' || rowrelay.shell_word(min(c.relation_name))
                 when c.note like 'the table was altered%' or c.note like 'the server module %'
@@ -16,7 +16,9 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
       from rowrelay.captures c
      where c.note is not null
        and (not $2::bool or c.relation = any ($1::oid[])
-            or c.relation_name = any (array(select rowrelay.full_name(o) from unnest($1::oid[]) as o)))
+            or exists (select from rowrelay.capture k, unnest($1::oid[]) as o
+                        where k.relation = c.relation and k.released_at is null
+                          and rowrelay.full_name(o) in (k.relation_name, k.chosen_name)))
      group by c.note
     union all
     select 1, 'warn', 'server module', null, o.obstacle, 'in psql: ' || o.remedy

@@ -11,10 +11,8 @@ begin
     select n.capture, n.note
       from (select c.id as capture,
                    case
-                     when r.oid is null then
-                       coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
-                                  'its changes; to capture it again: ' || rowrelay.capture_again(c),
-                                'the table is gone: release it')
+                     when p.note is not null then p.note
+                     when r.oid is null then 'the table is gone: release it'
                      when l.for_rows and l.turns then
                        'maintenance will replace its triggers, which miss nothing until then: it is to be captured '
                          || case when rowrelay.is_by_statement(c) then 'by statement' else 'by row' end
@@ -50,6 +48,17 @@ begin
               from rowrelay.capture m
              cross join lateral rowrelay.renumbered(m) as c
               left join pg_class r on r.oid = c.relation
+              left join pg_namespace s_n on s_n.oid = r.relnamespace
+             cross join lateral ( -- of the few that are gone, or have another name, where there is a table with theirs
+               select case when r.oid is null
+                                or format('%I.%I', coalesce(s_n.nspname, ''), r.relname) <> c.chosen_name
+                                   and exists (select from pg_class q join pg_namespace q_n on q_n.oid = q.relnamespace
+                                                where q_n.nspname = (parse_ident(c.chosen_name))[1]
+                                                  and q.relname = (parse_ident(c.chosen_name))[2])
+                                or exists (select from rowrelay.document_source d
+                                            where d.capture = c.id and d.relation_name <> c.chosen_name)
+                           then rowrelay.successor_note(c) end as note
+               offset 0) as p -- not once more for each mention
               left join rowrelay.lacking_triggers() as l on l.capture = c.id
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k
                                                      where k.released_at is null)) as s

@@ -46,10 +46,10 @@ begin
   values (add_document.name, delivers_to.url, '{}', 128)
   returning t.id into own_target;
   perform rowrelay.add_lanes(own_target);
-  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact,
+  insert into rowrelay.capture as c (relation, relation_name, chosen_name, key_columns, key_names, key_is_exact,
                                      exclude_columns, mask,
                                      before, capture_origin, released_at)
-  values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
+  values (0, add_document.name, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
   values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
@@ -99,8 +99,9 @@ begin
         using errcode = 'invalid_parameter_value',
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
-    insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
-    values (own_target, source.position, captured.id, source.key_column,
+    insert into rowrelay.document_source (document, position, capture, relation_name, key_column, key_name, keys_query,
+                                          only_columns)
+    values (own_target, source.position, captured.id, rowrelay.full_name(source.relation), source.key_column,
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
               source.only_columns);
     changed := changed || captured.id;

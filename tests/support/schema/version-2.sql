@@ -801,7 +801,7 @@ do $$
 declare
   was     constant text := current_setting('lock_timeout');
   altered constant oid[] := '{rowrelay.capture,rowrelay.route,rowrelay.source,rowrelay.day,rowrelay.refusal,
-    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt}'::regclass[];
+    rowrelay.trouble,rowrelay.tick,rowrelay.target,rowrelay.receipt,rowrelay.document_source}'::regclass[];
   holders text;
 begin
   loop
@@ -809,7 +809,7 @@ begin
       lock table rowrelay.lease in access exclusive mode;
       perform set_config('lock_timeout', '100ms', true);
       lock table rowrelay.capture, rowrelay.route, rowrelay.source, rowrelay.day, rowrelay.refusal, rowrelay.trouble,
-        rowrelay.tick, rowrelay.target, rowrelay.receipt in access exclusive mode;
+        rowrelay.tick, rowrelay.target, rowrelay.receipt, rowrelay.document_source in access exclusive mode;
       perform set_config('lock_timeout', was, true);
       return;
     exception when lock_not_available then
@@ -1033,6 +1033,20 @@ begin
   end if;
 end
 $$;
+
+-- The names that the tables had when their functions were made are the best that is known.
+alter table rowrelay.capture add column chosen_name text;
+update rowrelay.capture c set chosen_name = c.relation_name;
+alter table rowrelay.capture alter chosen_name set not null;
+comment on column rowrelay.capture.chosen_name is
+  'its name when somebody last captured it, or of the document: another table that has this name now may be the one '
+  'that is meant; see rowrelay.successor()';
+alter table rowrelay.document_source add column relation_name text;
+update rowrelay.document_source s
+   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture);
+alter table rowrelay.document_source alter relation_name set not null;
+comment on column rowrelay.document_source.relation_name is
+  'its name when the document was added: the query reads the table that has this name';
 
 alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is
@@ -11906,28 +11920,38 @@ begin
   return wanted;
 end
 $$;
--- Purpose:    lets a new capture of a table take the place of former ones: those of the same table, which was released;
---             and those of a table that is gone and had its name. Documents that are built from it read its changes
---             from now on, and lack those made meanwhile; so do the targets that such a table went to until now, as
---             soon as the new one goes there.
--- Parameters: capture
+-- Purpose:    lets a capture of a table take the place of other ones: a new one that of former ones of the same table,
+--             which was released, and those of a table that is gone and had its name. Documents that are built from it
+--             read its changes from now on, and lack those made meanwhile; so do the targets that such a table went to
+--             until now, or one that had its name and has another one now, as soon as the new one goes there. Documents
+--             whose queries name the table read its changes although they were built from one that had the name.
+-- Parameters: capture; is_new: whether its table was not captured
 -- Result:     warns of the documents
-create or replace function rowrelay.take_over(capture rowrelay.capture) returns void
+create or replace function rowrelay.take_over(capture rowrelay.capture, is_new boolean) returns void
 language plpgsql as $$
 declare
+  other     record;
   former    rowrelay.capture;
   documents integer[] := '{}';
   taken     integer[];
 begin
-  for former in
-    select c.* from rowrelay.capture c
+  for other in
+    select c as capture, n.is_whole -- leaves nothing
+      from rowrelay.capture c
+     cross join lateral (
+       select is_new and (c.relation = capture.relation
+                          or capture.relation_name in (c.relation_name, c.chosen_name)
+                             and not exists (select from pg_class r where r.oid = c.relation)) as is_whole) as n
      where c.id <> capture.id and c.relation <> 0
-       and (c.relation = capture.relation
-            or c.relation_name = capture.relation_name
-               and not exists (select from pg_class r where r.oid = c.relation))
+       and (n.is_whole
+            or is_new and c.chosen_name = capture.relation_name and c.released_at is null
+            or c.relation <> capture.relation
+               and exists (select from rowrelay.document_source s
+                            where s.capture = c.id and s.relation_name = capture.relation_name))
      order by c.id
   loop
-    if former.released_at is null then
+    former := other.capture;
+    if former.released_at is null and is_new and (other.is_whole or former.chosen_name = capture.relation_name) then
       perform rowrelay.note_gap(capture.id, array(select r.target from rowrelay.route r
                                                    where r.capture = former.id and r.until_id is null));
     end if;
@@ -11941,13 +11965,20 @@ begin
              only_columns = (select case when 2000 >= all (n.numbers) then n.numbers end
                                from rowrelay.numbers_here(former, s.only_columns) as n(numbers))
         from rowrelay.target t
-       where s.capture = former.id and t.id = s.document and t.dropped_at is null
+       where s.capture = former.id and (other.is_whole or s.relation_name = take_over.capture.relation_name)
+         and t.id = s.document and t.dropped_at is null
       returning s.document
     )
     select array_agg(s.document) into taken from source s;
     documents := documents || taken;
+    if taken <> '{}' and not other.is_whole and former.released_at is null then
+      perform rowrelay.make_trigger_function(former.id);
+    end if;
   end loop;
   if documents <> '{}' then
+    if not is_new then -- no writer may go on with a function that does not know of them
+      perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', '1 min');
+    end if;
     perform rowrelay.note_gap(capture.id, documents);
     raise warning 'table % was not captured for a while, so documents % may be out of date', capture.relation,
       (select string_agg(format('"%s"', t.name), ', ' order by t.name)
@@ -11980,11 +12011,12 @@ begin
   select c.* into was from rowrelay.capture c
    where c.relation = store_capture.relation and c.released_at is null for update;
   if was.id is null then
-    insert into rowrelay.capture as c (id, relation, relation_name, key_columns, key_is_exact, lane_columns,
-                                       only_columns, exclude_columns, mask, row_filter, before, capture_origin)
+    insert into rowrelay.capture as c (id, relation, relation_name, chosen_name, key_columns, key_is_exact,
+                                       lane_columns, only_columns, exclude_columns, mask, row_filter, before,
+                                       capture_origin)
     overriding system value
-    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation), '{}', false,
-            null, null, '{}', '{}', null, 'none', false)
+    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation),
+            rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
     returning c.* into begun;
   else
     begun := was;
@@ -12007,7 +12039,8 @@ begin
                                      capture_origin, per);
 
   update rowrelay.capture c
-     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
+     set relation_name = capture.relation_name, chosen_name = capture.relation_name,
+         key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
          key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
          only_columns = capture.only_columns, only_names = capture.only_names,
          exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
@@ -12016,11 +12049,12 @@ begin
    where c.id = capture.id
   returning c.* into capture;
   -- A user who changes one option may not notice what else it uncovers; nor one who captures a table that was released,
-  -- or dropped and created, that it begins anew.
+  -- or dropped and created, or has the name of one that was renamed, that it begins anew.
   former := was;
   if was.id is null then
     select c.* into former from rowrelay.capture c
-     where (c.relation = store_capture.relation or c.relation_name = capture.relation_name) and c.id <> capture.id
+     where (c.relation = store_capture.relation or capture.relation_name in (c.relation_name, c.chosen_name))
+       and c.id <> capture.id
      order by c.id desc limit 1;
   end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
@@ -12088,9 +12122,7 @@ begin
                           'alter table %s no force row level security;', current_user, relation);
   end if;
 
-  if was.id is null then
-    perform rowrelay.take_over(capture);
-  end if;
+  perform rowrelay.take_over(capture, was.id is null);
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
     from rowrelay.document_source s join rowrelay.target t on t.id = s.document
    where s.capture = capture.id and t.dropped_at is null
@@ -12119,7 +12151,7 @@ declare
 begin
   for former in
     select c.* from rowrelay.capture c
-     where c.relation_name = capture.relation_name and c.released_at is null and c.relation <> 0
+     where capture.relation_name in (c.relation_name, c.chosen_name) and c.released_at is null and c.relation <> 0
        and not exists (select from pg_class r where r.oid = c.relation)
      order by c.id
   loop
@@ -15766,10 +15798,10 @@ begin
   values (add_document.name, delivers_to.url, '{}', 128)
   returning t.id into own_target;
   perform rowrelay.add_lanes(own_target);
-  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact,
+  insert into rowrelay.capture as c (relation, relation_name, chosen_name, key_columns, key_names, key_is_exact,
                                      exclude_columns, mask,
                                      before, capture_origin, released_at)
-  values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
+  values (0, add_document.name, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
   values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
@@ -15819,8 +15851,9 @@ begin
         using errcode = 'invalid_parameter_value',
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
-    insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
-    values (own_target, source.position, captured.id, source.key_column,
+    insert into rowrelay.document_source (document, position, capture, relation_name, key_column, key_name, keys_query,
+                                          only_columns)
+    values (own_target, source.position, captured.id, rowrelay.full_name(source.relation), source.key_column,
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
               source.only_columns);
     changed := changed || captured.id;
@@ -19577,40 +19610,114 @@ language sql stable as $$
   select string_agg(' ' || o.in_shell, '' order by o.place), string_agg(', ' || o.in_sql, '' order by o.place)
     from option o
 $$;
--- Purpose:    tells people how to capture the table that has taken the place of a captured one, as this was captured.
---             The restore of a single table leaves it so, or who drops a table and creates it again.
+-- Purpose:    finds the table that has the name now that a captured one had when somebody chose it, while that one has
+--             another name or is gone: a new table has taken its place, as in a migration that copies a table and swaps
+--             the names. Nobody said that it is to be captured. A view, as it is put in a renamed table's place, is
+--             none.
 -- Parameters: capture
--- Result:     commands; null: its table is there, no other one has its name, or that one is captured
+-- Result:     relation: the table; null: none has the name, or it is captured, and goes to every target that the other
+--             one goes to. is_captured: whether it is. for_documents: all that is missing is that documents whose
+--             queries name the table are refreshed by it
+create or replace function rowrelay.successor(capture rowrelay.capture, out relation regclass, out is_captured boolean,
+                                              out for_documents boolean)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  select r.oid::regclass, o.id is not null, m.place = 3 into relation, is_captured, for_documents
+    from (select p.oid is null as is_gone
+            from (values (capture.relation::oid)) as own(oid) left join pg_class p on p.oid = own.oid) as own
+   cross join lateral (
+      select 1, capture.chosen_name
+      union all
+      select 2, capture.relation_name where own.is_gone
+      union all
+      select 3, s.relation_name
+        from rowrelay.document_source s join rowrelay.target t on t.id = s.document and t.dropped_at is null
+       where s.capture = capture.id) as m(place, name)
+    join pg_namespace n on n.nspname = (parse_ident(m.name))[1]
+    join pg_class r on r.relnamespace = n.oid and r.relname = (parse_ident(m.name))[2] and r.relkind in ('r', 'p')
+    left join rowrelay.capture o on o.relation = r.oid and o.released_at is null
+   where r.oid <> capture.relation
+     and (o.id is null or m.place = 3
+          or not own.is_gone
+             and exists (select from rowrelay.route g
+                          where g.capture = capture.id and g.until_id is null
+                            and not exists (select from rowrelay.route h
+                                             where h.capture = o.id and h.target = g.target and h.until_id is null)))
+   order by m.place limit 1;
+end
+$$;
+-- Purpose:    tells people how to capture the table that has taken the place of a captured one, as this was captured.
+--             The restore of a single table leaves it so, or who drops a table and creates it again, or swaps two.
+-- Parameters: capture
+-- Result:     commands; null: no table has taken its place, see rowrelay.successor()
 create or replace function rowrelay.capture_again(capture rowrelay.capture) returns text
-language sql stable as $$
-  select concat(
-           rowrelay.command(replace(concat('rowrelay capture ', rowrelay.shell_word(capture.relation_name), o.in_shell),
-                                    '%', '%%'),
-                            replace(format('select rowrelay.capture_table(%L%s)', capture.relation_name, o.in_sql),
-                                    '%', '%%')),
-           (select string_agg('; ' || rowrelay.command('rowrelay route %s %s --into %s'
-                                                         || case when g.create_table then ' --create' else '' end,
-                                                       'select rowrelay.route(%L, %L, %L, ' || g.create_table || ')',
-                                                       capture.relation_name, t.name, g.into_table), '' order by t.name)
-              from rowrelay.route g
-              join rowrelay.target t on t.id = g.target and t.dropped_at is null
-             where g.capture = capture.id and g.until_id is null),
-           -- what each of them, and each document that is built from the table, lacks then
-           (select string_agg('; ' || rtrim(rowrelay.gap_commands(r.oid, capture.key_columns <> '{}', t), ';'), ''
-                              order by t.name)
-              from rowrelay.target t
-             where t.dropped_at is null
-               and (exists (select from rowrelay.route g
-                             where g.capture = capture.id and g.target = t.id and g.until_id is null)
-                    or exists (select from rowrelay.document_source s
-                                where s.capture = capture.id and s.document = t.id))))
-    from pg_namespace n
-    join pg_class r on r.relnamespace = n.oid and r.relkind in ('r', 'p')
-   cross join lateral rowrelay.capture_options(capture) as o
-   where n.nspname = (parse_ident(capture.relation_name))[1]
-     and r.relname = (parse_ident(capture.relation_name))[2]
-     and not exists (select from pg_class p where p.oid = capture.relation)
-     and not exists (select from rowrelay.capture c where c.relation = r.oid and c.released_at is null)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select array_to_string(
+             case when s.for_documents then array[c.capture_it]
+                  when rowrelay.full_name(capture.relation) is null then array[c.capture_it, c.route_it]
+                  -- two captures cannot have rows in common
+                  when rowrelay.is_heir(capture.relation, s.relation) then array[c.release, c.capture_it, c.route_it]
+                  else array[c.capture_it, c.release, c.route_it] end || c.repair, '; ')
+      from rowrelay.successor(capture) as s
+     cross join lateral (select rowrelay.full_name(s.relation) as name) as n
+     cross join lateral rowrelay.capture_options(capture) as o
+     cross join lateral (
+        select rowrelay.command(replace(concat('rowrelay capture ', rowrelay.shell_word(n.name),
+                                               case when not s.is_captured then o.in_shell end), '%', '%%'),
+                                replace(format('select rowrelay.capture_table(%L%s)', n.name,
+                                               case when not s.is_captured then o.in_sql end), '%', '%%'))
+                 as capture_it,
+               rowrelay.command('rowrelay release %s', 'select rowrelay.release_table(%L)',
+                                rowrelay.full_name(capture.relation)) as release,
+               (select string_agg(rowrelay.command('rowrelay route %s %s --into %s'
+                                                     || case when g.create_table then ' --create' else '' end,
+                                                   'select rowrelay.route(%L, %L, %L, ' || g.create_table || ')',
+                                                   n.name, t.name, g.into_table), '; ' order by t.name)
+                  from rowrelay.route g
+                  join rowrelay.target t on t.id = g.target and t.dropped_at is null
+                 where g.capture = capture.id and g.until_id is null) as route_it,
+               -- what each of them, and each document that is built from the table, lacks then
+               (select string_agg(rtrim(rowrelay.gap_commands(s.relation, capture.key_columns <> '{}', t), ';'), '; '
+                                  order by t.name)
+                  from rowrelay.target t
+                 where t.dropped_at is null
+                   and (not s.for_documents
+                        and exists (select from rowrelay.route g
+                                     where g.capture = capture.id and g.target = t.id and g.until_id is null)
+                        or exists (select from rowrelay.document_source d
+                                    where d.capture = capture.id and d.document = t.id
+                                      and (d.relation_name = n.name
+                                           or rowrelay.full_name(capture.relation) is null)))) as repair) as c
+     where s.relation is not null);
+end
+$$;
+-- Purpose:    tells people of the table that has taken the place of a captured one, and what captures it as that was
+-- Parameters: capture
+-- Result:     null: none has
+create or replace function rowrelay.successor_note(capture rowrelay.capture) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select concat(
+             case when s.for_documents
+                    then format('%s; documents read the one that has its name now, %s, and miss its changes',
+                                coalesce('the table is called ' || rowrelay.full_name(capture.relation) || ' now',
+                                         'the table is gone'),
+                                rowrelay.full_name(s.relation))
+                  when rowrelay.full_name(capture.relation) is null
+                    then 'the table is gone, and the one that has its name now is not captured: no target gets its '
+                         'changes'
+                  else format('the table is called %1$s now, and the one that has its name now, %2$s, is not captured '
+                              'as it was: targets do not get its changes (if they are to get those of %1$s: %3$s)',
+                              rowrelay.full_name(capture.relation), rowrelay.full_name(s.relation),
+                              rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L)',
+                                               rowrelay.full_name(capture.relation))) end,
+             '; to capture it again: ', rowrelay.capture_again(capture))
+      from rowrelay.successor(capture) as s
+     where s.relation is not null);
+end
 $$;
 -- Purpose:    lists what happened to captured tables and needs attention. One query for all, because status is read
 --             often and there may be thousands of tables.
@@ -19625,10 +19732,8 @@ begin
     select n.capture, n.note
       from (select c.id as capture,
                    case
-                     when r.oid is null then
-                       coalesce('the table is gone, and the one that has its name now is not captured: no target gets '
-                                  'its changes; to capture it again: ' || rowrelay.capture_again(c),
-                                'the table is gone: release it')
+                     when p.note is not null then p.note
+                     when r.oid is null then 'the table is gone: release it'
                      when l.for_rows and l.turns then
                        'maintenance will replace its triggers, which miss nothing until then: it is to be captured '
                          || case when rowrelay.is_by_statement(c) then 'by statement' else 'by row' end
@@ -19664,6 +19769,17 @@ begin
               from rowrelay.capture m
              cross join lateral rowrelay.renumbered(m) as c
               left join pg_class r on r.oid = c.relation
+              left join pg_namespace s_n on s_n.oid = r.relnamespace
+             cross join lateral ( -- of the few that are gone, or have another name, where there is a table with theirs
+               select case when r.oid is null
+                                or format('%I.%I', coalesce(s_n.nspname, ''), r.relname) <> c.chosen_name
+                                   and exists (select from pg_class q join pg_namespace q_n on q_n.oid = q.relnamespace
+                                                where q_n.nspname = (parse_ident(c.chosen_name))[1]
+                                                  and q.relname = (parse_ident(c.chosen_name))[2])
+                                or exists (select from rowrelay.document_source d
+                                            where d.capture = c.id and d.relation_name <> c.chosen_name)
+                           then rowrelay.successor_note(c) end as note
+               offset 0) as p -- not once more for each mention
               left join rowrelay.lacking_triggers() as l on l.capture = c.id
               left join rowrelay.column_states(array(select k.id from rowrelay.capture k
                                                      where k.released_at is null)) as s
