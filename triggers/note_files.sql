@@ -4,7 +4,7 @@
 --             since, or truncated; altered: numbers of columns whose values may be others now, although no trigger was
 --             fired, or may have been rounded by who did not know of the new type yet (ALTER COLUMN TYPE)
 create or replace function rowrelay.note_files(capture rowrelay.capture, out is_new boolean, out altered smallint[])
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$ -- types are named in full
 declare
   was rowrelay.table_files;
   now rowrelay.table_files;

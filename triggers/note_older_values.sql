@@ -1,8 +1,8 @@
 -- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
---             that; where one was dropped and another has its name; where one was renamed, and the target does not
---             rename its own; where nobody knows what rows had in an added one, because they were written anew since,
+--             that; where one was dropped and another has its name; where one was renamed: the target may have
+--             its values under the former name; where nobody knows what rows had in an added one, because they were written anew since,
 --             or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
@@ -47,8 +47,7 @@ begin
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered && shape.numbers or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
-            or is_unknown and rowrelay.is_mirror(t))
+       and (altered && shape.numbers or is_renamed or is_unknown and rowrelay.is_mirror(t))
     union
     select s.document
       from rowrelay.document_source s

@@ -12,6 +12,8 @@
 #include "delivery/refusal_log.h"
 #include "delivery/retry.h"
 #include "delivery/trace.h"
+#include "postgres/number.h"
+#include "queries.h"
 #include "queue/lease.h"
 #include "queue/settle.h"
 
@@ -168,6 +170,10 @@ static void halt_for_a_copy(struct work *work) {
   work->fenced = 0;
   error_set(&error, FAILURE_GONE, "a copy of the source delivers to it, too, so it refuses what this one claims");
   work_halt_target(work, &error, "end the copy's processes, then run");
+  if (!source_run(work->source, &QUERY_target_lost,
+                  VALUES(number(work->settings->target).text, "a copy of the source had delivered to it, too", NULL),
+                  NULL, &error))
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: what it may lack could not be noted", work->settings->name);
 }
 
 /* False when it is time to leave. */

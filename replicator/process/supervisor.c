@@ -311,8 +311,10 @@ static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
 static bool note_losses(struct supervisor *supervisor, struct error *error) {
   for (struct loss loss; loss_take(&loss);)
     if (!source_run(supervisor->source, &QUERY_target_lost, VALUES(number(loss.target).text, loss.what, loss.helps),
-                    NULL, error))
+                    NULL, error)) {
+      loss_give_back(&loss);
       return false;
+    }
   return true;
 }
 

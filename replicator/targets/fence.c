@@ -14,8 +14,6 @@
 /* Array literals of lanes and change ids. */
 #define ARRAY_LIMIT ((size_t)16 * 1024 * 1024)
 
-#define CLAIMS "the last claim" /* as a position that never falls, for people */
-
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
 bool fence_create(struct pgconn *connection, struct error *error) {
@@ -192,16 +190,29 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
 }
 
 bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error) {
+  size_t count = (size_t)settings->lanes.count;
+  int64_t *before = calloc(2 * count, sizeof *before);
+  int64_t *now = before + count;
+  int first = settings->lanes.first;
   PGresult *reply = NULL;
-  bool ok = pgconn_run(connection, &QUERY_fence_newest, VALUES(settings->source_id), &reply, error);
-  if (ok)
-    loss_look(settings, CLAIMS, 0, result_bigint(reply, 0, 0));
+  if (before == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  loss_recall_lanes(settings, before);
+  bool ok =
+      pgconn_run(connection, &QUERY_fence_lanes,
+                 VALUES(settings->source_id, number(first).text, number(first + (int)count - 1).text), &reply, error);
+  for (int row = 0; ok && row < PQntuples(reply); row++)
+    if (!PQgetisnull(reply, row, FENCED_LANE))
+      now[result_int(reply, row, FENCED_LANE) - first] = result_bigint(reply, row, FENCED_TOKEN);
+  if (ok && !result_bool(reply, 0, FENCED_IS_STANDBY))
+    loss_look_at_lanes(settings, before, now);
   PQclear(reply);
+  free(before);
   return ok;
 }
 
-void fence_know(const struct settings *settings, int64_t token) {
-  loss_know(settings, CLAIMS, 0, token);
+void fence_know(const struct settings *settings, const struct push *push) {
+  loss_know_lanes(settings, push->lanes, push->lane_count, push->token);
 }
 
 static const int64_t *find(const struct fence *fence, int64_t change_id) {

@@ -56,10 +56,13 @@ MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, co
 MUST_CHECK bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struct source *source,
                                     struct error *error);
 
-/* Looks whether the target has lost what it had: numbers of claims there only grow. Warns of it; see loss.h. */
+/*
+ * Looks whether the target has lost what it had: in each lane, numbers of claims only grow. Warns of it; see loss.h. A
+ * standby may lag, and is asked nothing.
+ */
 MUST_CHECK bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error);
-/* What this claim has pushed is committed there. */
-void fence_know(const struct settings *settings, int64_t token);
+/* What was pushed is committed there. */
+void fence_know(const struct settings *settings, const struct push *push);
 
 /* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
 MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -14,21 +13,31 @@
 
 /* Of two places with one slot, the later one is remembered. */
 #define SLOTS 1024
-#define TARGETS 64
+#define LANE_SLOTS 65536
+#define TARGETS 512
 /* Milliseconds. */
 #define QUIET_TIME 60000
+
+#define LANE "the last claim" /* of a lane, for people */
 
 struct place {
   uint64_t hash;
   int64_t position;
 };
 
+struct warning {
+  int target;
+  int64_t at; /* clock_now() */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct loss losses[TARGETS];                      /* that nobody has taken yet; more are only logged */
 static size_t loss_count;
+static struct warning warnings[TARGETS]; /* of two targets with one slot, the later one is remembered */
+static struct place lanes[LANE_SLOTS];
 
+/* What a server answers to two threads arrives here in any order, so each thread compares its own answers. */
 static _Thread_local struct place places[SLOTS];
-static _Atomic int64_t warned_at[TARGETS]; /* clock_now(); 0: never */
 
 /* With the URL: where a target is sent elsewhere, nothing was lost. */
 static uint64_t hash_of(const struct settings *settings, const char *name, int part) {
@@ -43,17 +52,39 @@ static bool keeps_rows(const struct settings *settings) {
   return !settings->append && target_find_kind(settings->url, &kind, &ignored) && kind->keeps_state;
 }
 
+static bool is_quiet(const struct settings *settings) {
+  struct warning *warning = &warnings[(unsigned)settings->target % TARGETS];
+  pthread_mutex_lock(&lock);
+  bool quiet = warning->at != 0 && warning->target == settings->target && clock_now() - warning->at < QUIET_TIME;
+  if (!quiet)
+    *warning = (struct warning){.target = settings->target, .at = clock_now()};
+  pthread_mutex_unlock(&lock);
+  return quiet;
+}
+
+/* The latest of each target; `is_newer`: than what is kept of it. */
+static void keep(const struct loss *loss, bool is_newer) {
+  size_t i = 0;
+  pthread_mutex_lock(&lock);
+  while (i < loss_count && losses[i].target != loss->target)
+    i++;
+  if (i < TARGETS && (i == loss_count || is_newer))
+    losses[i] = *loss;
+  if (i < TARGETS && i == loss_count)
+    loss_count++;
+  pthread_mutex_unlock(&lock);
+}
+
 static void warn(const struct settings *settings, const char *name, int64_t before, int64_t now) {
   struct error error;
   struct shell_word word;
-  int64_t last = atomic_load(&warned_at[(unsigned)settings->target % TARGETS]);
-  if ((last != 0 && clock_now() - last < QUIET_TIME) ||
-      !atomic_compare_exchange_strong(&warned_at[(unsigned)settings->target % TARGETS], &last, clock_now()))
-    return;
+  struct loss loss = {.target = settings->target};
   error_set(&error, FAILURE_NONE, "the server has lost what it had: %s was at %" PRId64 " and is at %" PRId64, name,
             before, now);
   (void)shell_quote(&word, settings->name);
-  if (keeps_rows(settings))
+  if (settings->document)
+    error_hint(&error, "what it has lost does not come again by itself: rowrelay status says what brings it");
+  else if (keeps_rows(settings))
     error_hint(&error,
                "what it has lost does not come again by itself: rowrelay verify %s --repair; then: rowrelay target "
                "resume %s",
@@ -61,15 +92,15 @@ static void warn(const struct settings *settings, const char *name, int64_t befo
   else
     error_hint(&error, "what was delivered before does not come again by itself: rowrelay replay %s --since TIME",
                word.text);
-  log_failure(LOG_LEVEL_WARNING, &error, "target %s", settings->name);
-  pthread_mutex_lock(&lock);
-  if (loss_count < TARGETS) {
-    struct loss *loss = &losses[loss_count++];
-    loss->target = settings->target;
-    text_print(loss->what, sizeof loss->what, "%s", error.message);
-    text_print(loss->helps, sizeof loss->helps, "%s", error.hint);
-  }
-  pthread_mutex_unlock(&lock);
+  if (!is_quiet(settings))
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s", settings->name);
+  text_print(loss.what, sizeof loss.what, "%s", error.message);
+  text_print(loss.helps, sizeof loss.helps, "%s", error.hint);
+  keep(&loss, true);
+}
+
+void loss_give_back(const struct loss *loss) {
+  keep(loss, false);
 }
 
 bool loss_take(struct loss *loss) {
@@ -81,17 +112,52 @@ bool loss_take(struct loss *loss) {
   return any;
 }
 
-void loss_know(const struct settings *settings, const char *name, int part, int64_t position) {
-  uint64_t hash = hash_of(settings, name, part);
-  struct place *place = &places[hash % SLOTS];
-  if (place->hash != hash || place->position < position)
-    *place = (struct place){.hash = hash, .position = position};
-}
-
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position) {
   uint64_t hash = hash_of(settings, name, part);
   struct place *place = &places[hash % SLOTS];
   if (place->hash == hash && position < place->position)
     warn(settings, name, place->position, position);
   *place = (struct place){.hash = hash, .position = position};
+}
+
+static struct place *place_of_lane(uint64_t hash) {
+  return &lanes[hash % LANE_SLOTS];
+}
+
+void loss_know_lanes(const struct settings *settings, const int *of_push, size_t count, int64_t token) {
+  pthread_mutex_lock(&lock);
+  for (size_t i = 0; i < count; i++) {
+    uint64_t hash = hash_of(settings, LANE, of_push[i]);
+    struct place *place = place_of_lane(hash);
+    if (place->hash != hash || place->position < token)
+      *place = (struct place){.hash = hash, .position = token};
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void loss_recall_lanes(const struct settings *settings, int64_t *tokens) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < settings->lanes.count; i++) {
+    uint64_t hash = hash_of(settings, LANE, settings->lanes.first + i);
+    const struct place *place = place_of_lane(hash);
+    tokens[i] = place->hash == hash ? place->position : 0;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void loss_look_at_lanes(const struct settings *settings, const int64_t *before, const int64_t *now) {
+  int fallen = -1;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < settings->lanes.count; i++) {
+    uint64_t hash = hash_of(settings, LANE, settings->lanes.first + i);
+    struct place *place = place_of_lane(hash);
+    if (now[i] >= before[i])
+      continue;
+    fallen = i;
+    if (place->hash == hash && place->position == before[i])
+      place->position = now[i]; /* it is told of once */
+  }
+  pthread_mutex_unlock(&lock);
+  if (fallen >= 0)
+    warn(settings, LANE, before[fallen], now[fallen]);
 }

@@ -273,7 +273,7 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
   if (!ok && error->kind == FAILURE_TABLE)
     forget(postgres);
   if (ok && !postgres->is_source)
-    fence_know(postgres->settings, push->token);
+    fence_know(postgres->settings, push);
   for (size_t i = 0; ok && i < push->count; i++)
     verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
   return ok;

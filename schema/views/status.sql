@@ -24,6 +24,7 @@ select t.name as target,
        refused.blocked,
        concat_ws('; ',
          t.reason,
+         t.may_differ,
          case when o.target is not null then
            format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'),
                   case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,

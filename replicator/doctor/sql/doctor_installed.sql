@@ -57,8 +57,9 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
     select 3, 'warn', 'target ' || s.target, null, s.note, 'rowrelay status'
       from rowrelay.status s
      where s.state <> 'failing' -- which is told of when it has been tried to reach it
-       and (s.note like '% waits since %' or s.note like '%has lost what it had%'
-            or s.note like '%the source failed over, and may have lost%')
+       and (s.note like '% waits since %'
+            or exists (select from rowrelay.target t where t.name = s.target and t.may_differ is not null
+                       and t.dropped_at is null))
     union all
     select 3, 'warn', 'backfill', json_agg(b.relation_name order by b.relation_name),
            format('rows from before may be missing at %s, because it ended: %s', b.target, b.note), min(b.start_again)

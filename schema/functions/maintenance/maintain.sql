@@ -10,6 +10,8 @@ declare
   most constant integer := 500;
   n        bigint;
   newcomers regclass[];
+  before   constant text := current_setting('lock_timeout');
+  patience interval := '1 s';
   again    text; -- partitions and children that were taken away and put back
   capture  rowrelay.capture;
   dropped  integer;
@@ -22,6 +24,8 @@ declare
 begin
   -- waits for another run, and puts off the next one of a process
   perform rowrelay.take_job('maintain', '30 s');
+  -- Locks of tables are kept until this transaction ends, and writers of one table must not wait for another.
+  perform set_config('lock_timeout', '100ms', true);
 
   begin
     n := rowrelay.maintain_partitions();
@@ -67,6 +71,7 @@ begin
         select c.* into capture from rowrelay.capture c where c.id = lacking.capture for update skip locked;
         if found then
           perform rowrelay.drop_left_over(capture, lacking.left_over, '0 s');
+          patience := '0 s'; -- nobody can read those tables until this transaction ends
           return next format('table %s: triggers dropped from tables that no longer belong to it: %s', capture.relation,
                              array_to_string(lacking.left_over, ', '));
         end if;
@@ -100,7 +105,7 @@ begin
           where t.id in (select r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null)
             for no key update nowait;
         was_native := rowrelay.is_native(capture.id);
-        perform rowrelay.make_trigger_function(capture.id, '1 s');
+        perform rowrelay.make_trigger_function(capture.id, patience);
         return next case
           when rowrelay.is_native(capture.id) = was_native then
             format('table %s was altered: trigger function replaced', capture.relation)
@@ -249,6 +254,7 @@ begin
     problems := problems || format('processes that are gone could not be removed: %s', sqlerrm);
   end;
 
+  perform set_config('lock_timeout', before, true);
   return query
     select f from unnest(problems) as f
      where f <> all (array(select unnest(j.failed) from rowrelay.job j where j.name = 'maintain'));

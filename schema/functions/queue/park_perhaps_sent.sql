@@ -24,7 +24,7 @@ begin
     update rowrelay.refusal f set perhaps_sent = happened
       from rowrelay.change c, rowrelay.target t
      where f.state <> 'waiting' and f.change_id <= last and t.id = f.target and c.id = f.change_id and c.day = f.day
-       and not exists (select from rowrelay.document d where d.target = t.id)
+       and not exists (select from rowrelay.document d where d.target = t.id) and t.url !~ '^postgres(ql)?:$'
        and (t.options ->> 'guarantee' is not distinct from 'at-most-once'
             or c.key is null and c.op in ('i', 'u', 'd', 's') and rowrelay.keeps_state(t));
   else
@@ -35,6 +35,7 @@ begin
            t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
       from rowrelay.target t
      where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
+       and t.url !~ '^postgres(ql)?:$' -- into this database, in the transaction that settles
   ), place as materialized (
     select t.*, rowrelay.lane_number(t.id, -1) as first, 0 as room, null::bigint as held_to,
            null::pg_snapshot as snapshot

@@ -106,8 +106,8 @@ begin
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
   end if;
-  update rowrelay.target t set reason = null
-   where t.id = goes_to.id and t.state = 'running' and t.reason like '%the server has lost what it had%';
+  update rowrelay.target t set may_differ = null
+   where t.id = goes_to.id and t.may_differ like '%the server has lost what it had%';
   return queued;
 end
 $$;

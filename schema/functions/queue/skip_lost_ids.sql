@@ -48,10 +48,11 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
+    perform rowrelay.note_lost_source('was restored from a dump');
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
-    perform rowrelay.note_lost_source();
+    perform rowrelay.note_lost_source('failed over, or was recovered');
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();

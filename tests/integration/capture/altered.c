@@ -315,3 +315,27 @@ Test(altered, a_row_of_a_statement_whose_key_becomes_null_leaves_the_mirror) {
 Test(altered, a_row_of_a_statement_with_its_image_before_whose_key_becomes_null_leaves_the_mirror) {
   lose_not_null("altered_null_statement_before", ", per => 'statement', before => 'full'", false);
 }
+
+/* Whoever reads or writes the partition waits until maintenance ends, and it must not wait for another table meanwhile.
+ */
+Test(altered, maintenance_waits_for_no_table_while_it_has_locked_another) {
+  struct fixture f;
+  mirrored_begin(&f, "altered_locks",
+                 "create table parted (id int primary key) partition by range (id);"
+                 "create table part partition of parted for values from (0) to (10);"
+                 "create table long_altered (id int primary key, a int)");
+  rowrelay_ok(&f, "capture", "parted", "long_altered", "--to", "w", "--create", NULL);
+  mirrored_maintain(&f);
+  sql(f.at_source, "alter table parted detach partition part; alter table long_altered add c int default 5");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(other, "begin; alter table long_altered alter a type bigint");
+  sql(f.at_source, "set statement_timeout = '8 s'");
+  mirrored_maintain(&f);
+  cr_expect_eq(ask_number(f.at_source, "select count(*) from pg_trigger where tgrelid = 'part'::regclass"), 0);
+  sql(other, "commit");
+  PQfinish(other);
+  mirrored_maintain(&f);
+  sql(f.at_source, "insert into long_altered values (1, 1, 1)");
+  mirrored_same(&f, "long_altered");
+  fixture_end(&f);
+}

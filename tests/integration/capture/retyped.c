@@ -357,3 +357,18 @@ Test(retyped, a_document_that_reads_a_column_which_is_left_out_is_told_of) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps where target = 'doc'"), "0");
   fixture_end(&f);
 }
+
+Test(retyped, nothing_is_told_of_types_that_have_another_name_for_who_looks) {
+  struct fixture f;
+  mirrored_begin(&f, "retyped_names",
+                 "create type mood as enum ('a'); create domain name50 as varchar(50);"
+                 "create table t (id int primary key, m mood, n name50, l mood[])");
+  sql(f.at_target, "create type mood as enum ('a'); create domain name50 as varchar(50)");
+  sql(f.at_source, "insert into t values (1, 'a', 'x', '{a}')");
+  mirrored_capture(&f, "t");
+  rowrelay_ok(&f, "backfill", "t", "--to", "w", NULL);
+  mirrored_maintain(&f);
+  mirrored_same(&f, "t");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
+  fixture_end(&f);
+}

@@ -196,6 +196,8 @@ static void cut_off_standby(struct fixture *f) {
 Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_after_it) {
   struct fixture f;
   begin(&f, "failover_late");
+  rowrelay_ok(&f, "target", "add", "paused", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "target", "pause", "paused", NULL);
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until_empty(&f, 20);
   cut_off_standby(&f);
@@ -232,6 +234,8 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "then: rowrelay target resume a") != NULL);
   rowrelay_ok(&f, "target", "resume", "m", NULL);
   cr_expect(strstr(rowrelay_ok(&f, "status", NULL), NOTE) == NULL);
+  rowrelay_ok(&f, "target", "resume", "paused", NULL);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "then: rowrelay target resume paused") != NULL);
   wait_until_empty(&f, 20);
   same_rows(&f, "stock", "stock", "id");
   cr_expect(strstr(rowrelay_ok(&f, "log", "stock", "2", NULL), "kept 1") != NULL);

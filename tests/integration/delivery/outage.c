@@ -75,21 +75,36 @@ Test(outage, a_target_that_is_away_is_told_of_and_waited_for) {
   fixture_end(&f);
 }
 
-/* As a standby of it that lagged and takes over. */
+/* Its database becomes what it was when its copy was made, as when a standby that lagged takes over. */
+static void put_lagged_in_place(struct fixture *f, PGconn *server) {
+  sql(server, "alter database %s with allow_connections false", f->name);
+  sql(server, "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'", f->name);
+  wait_until(server, "0", 10, "select count(*) from pg_stat_activity where datname = '%s'", f->name);
+  sql(server, "alter database %s rename to %s_gone", f->name, f->name);
+  sql(server, "alter database %s_lagged rename to %s", f->name, f->name);
+}
+
+static void begin_lagged(struct fixture *f, const char *name, PGconn **server) {
+  begin(f, name);
+  *server = connect_to(f->target, "dbname=postgres");
+  PQfinish(f->at_target);
+  sql(*server, "create database %s_lagged template %s", f->name, f->name);
+}
+
+static void end_lagged(struct fixture *f, PGconn *server) {
+  sql(server, "drop database %s_gone", f->name);
+  PQfinish(server);
+  fixture_end(f);
+}
+
 Test(outage, a_target_that_lost_what_it_had_is_told_of) {
   struct fixture f;
-  begin(&f, "outage_lost");
-  PGconn *server = connect_to(f.target, "dbname=postgres");
-  PQfinish(f.at_target);
-  sql(server, "create database outage_lagged template %s", f.name);
+  PGconn *server;
+  begin_lagged(&f, "outage_lost", &server);
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   sql(f.at_source, "update item set name = 'lost'");
   wait_until_empty(&f, 10);
-  sql(server, "alter database %s with allow_connections false", f.name);
-  sql(server, "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'", f.name);
-  wait_until(server, "0", 10, "select count(*) from pg_stat_activity where datname = '%s'", f.name);
-  sql(server, "alter database %s rename to outage_gone", f.name);
-  sql(server, "alter database outage_lagged rename to %s", f.name);
+  put_lagged_in_place(&f, server);
   sql(f.at_source, "insert into item values (21, 'new')");
   wait_until_says(process, "the server has lost what it had", 20);
   wait_until_empty(&f, 20);
@@ -97,6 +112,11 @@ Test(outage, a_target_that_lost_what_it_had_is_told_of) {
   cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'old'") == 20);
   wait_until(f.at_source, "t", 10,
              "select note like '%%rowrelay verify w --repair%%' from rowrelay.status where target = 'w'");
+  /* It ends with a pause as little as with a halt. */
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "rowrelay verify w --repair") != NULL);
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "rowrelay verify w --repair") != NULL);
   /* The commands that it names. */
   cr_expect(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL) == 3);
   wait_until_empty(&f, 10);
@@ -104,9 +124,33 @@ Test(outage, a_target_that_lost_what_it_had_is_told_of) {
   rowrelay_ok(&f, "target", "resume", "w", NULL);
   cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status where target = 'w'"), "");
   cr_assert(stop_process(process, SIGTERM) == 0);
-  sql(server, "drop database outage_gone");
-  PQfinish(server);
-  fixture_end(&f);
+  end_lagged(&f, server);
+}
+
+/* Another table's target, another worker or lane is the first to push there again, and a target was dropped. */
+Test(outage, that_a_target_lost_what_it_had_is_not_hidden_by_what_is_pushed_first) {
+  struct fixture f;
+  PGconn *server;
+  begin_lagged(&f, "outage_hidden", &server);
+  rowrelay_ok(&f, "target", "add", "gone", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "target", "drop", "gone", NULL);
+  sql(f.at_source, "create table other (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "v", ask(f.at_source, "select url from rowrelay.targets where name = 'w'"), NULL);
+  rowrelay_ok(&f, "capture", "other", "--to", "v", "--create", NULL);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "update item set name = 'lost'");
+  wait_until_empty(&f, 10);
+  put_lagged_in_place(&f, server);
+  sql(f.at_source, "insert into other select generate_series(1, 50)");
+  wait_until_empty(&f, 20);
+  sql(f.at_source, "insert into item select i, 'new' from generate_series(21, 40) i");
+  wait_until_empty(&f, 20);
+  wait_until(f.at_source, "t", 10,
+             "select note like '%%rowrelay verify w --repair%%' from rowrelay.status where target = 'w'");
+  wait_until(f.at_source, "", 10, "select note from rowrelay.status where target = 'v'");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  f.at_target = connect_to(f.target, NULL);
+  end_lagged(&f, server);
 }
 
 Test(outage, a_source_that_is_away_is_waited_for) {

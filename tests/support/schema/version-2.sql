@@ -859,8 +859,10 @@ insert into rowrelay.mutex (name) values ('seal'), ('index'), ('configuration'),
 alter table rowrelay.trouble add probe_until timestamptz;
 comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
                                                   'none does';
-comment on column rowrelay.target.reason is
-  'why it is halted; of a running one, that its server has lost what it had, or the source may have';
+alter table rowrelay.target add column may_differ text;
+comment on column rowrelay.target.may_differ is
+  'that it may differ from the tables, because its server has lost what it had, or the source may have, and what helps; '
+  'until changes are replayed, or it is resumed while it runs';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 
@@ -3619,7 +3621,7 @@ $$;
 -- Purpose:    continues delivery to a target that was paused or that a refused change halted. The refused change stays
 --             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip(). Claims go on behind those of a copy of this
 --             database that has delivered to the target until now; see rowrelay.skip_lost_ids(). The target keeps who
---             did it.
+--             did it. One that runs may not differ any more (rowrelay.target.may_differ).
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.resume(target text) returns void
@@ -3630,10 +3632,12 @@ declare
 begin
   perform setval('rowrelay.claim_token', clock) from rowrelay.claim_token t where t.last_value < clock;
   update rowrelay.target t
-     set state = 'running', reason = null, version = t.version + 1, resumed_by = rowrelay.actor(),
-         resumed_at = clock_timestamp()
+     set state = 'running', reason = null, version = t.version + 1,
+         -- who resumes one that was stopped has repaired nothing yet
+         may_differ = case when t.state <> 'running' or t.id <> resumed_id then t.may_differ end,
+         resumed_by = rowrelay.actor(), resumed_at = clock_timestamp()
    where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))
-     and (t.state <> 'running' or t.reason is not null) and t.dropped_at is null;
+     and (t.state <> 'running' or t.id = resumed_id and t.may_differ is not null) and t.dropped_at is null;
   perform rowrelay.ring_doorbell();
 end
 $$;
@@ -3771,7 +3775,7 @@ begin
     update rowrelay.refusal f set perhaps_sent = happened
       from rowrelay.change c, rowrelay.target t
      where f.state <> 'waiting' and f.change_id <= last and t.id = f.target and c.id = f.change_id and c.day = f.day
-       and not exists (select from rowrelay.document d where d.target = t.id)
+       and not exists (select from rowrelay.document d where d.target = t.id) and t.url !~ '^postgres(ql)?:$'
        and (t.options ->> 'guarantee' is not distinct from 'at-most-once'
             or c.key is null and c.op in ('i', 'u', 'd', 's') and rowrelay.keeps_state(t));
   else
@@ -3782,6 +3786,7 @@ begin
            t.options ->> 'guarantee' is not distinct from 'at-most-once' as sends_once
       from rowrelay.target t
      where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id)
+       and t.url !~ '^postgres(ql)?:$' -- into this database, in the transaction that settles
   ), place as materialized (
     select t.*, rowrelay.lane_number(t.id, -1) as first, 0 as room, null::bigint as held_to,
            null::pg_snapshot as snapshot
@@ -3889,10 +3894,11 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
+    perform rowrelay.note_lost_source('was restored from a dump');
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last[1], this[1]) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
-    perform rowrelay.note_lost_source();
+    perform rowrelay.note_lost_source('failed over, or was recovered');
   end if;
   perform rowrelay.renumber();
   perform rowrelay.note_start();
@@ -5215,6 +5221,8 @@ declare
   most constant integer := 500;
   n        bigint;
   newcomers regclass[];
+  before   constant text := current_setting('lock_timeout');
+  patience interval := '1 s';
   again    text; -- partitions and children that were taken away and put back
   capture  rowrelay.capture;
   dropped  integer;
@@ -5227,6 +5235,8 @@ declare
 begin
   -- waits for another run, and puts off the next one of a process
   perform rowrelay.take_job('maintain', '30 s');
+  -- Locks of tables are kept until this transaction ends, and writers of one table must not wait for another.
+  perform set_config('lock_timeout', '100ms', true);
 
   begin
     n := rowrelay.maintain_partitions();
@@ -5272,6 +5282,7 @@ begin
         select c.* into capture from rowrelay.capture c where c.id = lacking.capture for update skip locked;
         if found then
           perform rowrelay.drop_left_over(capture, lacking.left_over, '0 s');
+          patience := '0 s'; -- nobody can read those tables until this transaction ends
           return next format('table %s: triggers dropped from tables that no longer belong to it: %s', capture.relation,
                              array_to_string(lacking.left_over, ', '));
         end if;
@@ -5305,7 +5316,7 @@ begin
           where t.id in (select r.target from rowrelay.route r where r.capture = capture.id and r.until_id is null)
             for no key update nowait;
         was_native := rowrelay.is_native(capture.id);
-        perform rowrelay.make_trigger_function(capture.id, '1 s');
+        perform rowrelay.make_trigger_function(capture.id, patience);
         return next case
           when rowrelay.is_native(capture.id) = was_native then
             format('table %s was altered: trigger function replaced', capture.relation)
@@ -5454,6 +5465,7 @@ begin
     problems := problems || format('processes that are gone could not be removed: %s', sqlerrm);
   end;
 
+  perform set_config('lock_timeout', before, true);
   return query
     select f from unnest(problems) as f
      where f <> all (array(select unnest(j.failed) from rowrelay.job j where j.name = 'maintain'));
@@ -5537,17 +5549,19 @@ language sql stable as $$
          and not exists (select from rowrelay.document d where d.target = target.id)
 $$;
 -- Purpose:    notes that the targets may have what this source has lost, because a standby took over that may have
---             lagged, for status and doctor. Nobody can know what it was, so it stays until a person has compared and
---             resumes the target, as where a target's server has lost what it had; what is noted already stays.
-create or replace function rowrelay.note_lost_source() returns void
+--             lagged, or a dump was restored, for status and doctor. Nobody can know what it was, so it stays until a
+--             person has compared and resumes the target, as where a target's server has lost what it had; what is
+--             noted already stays. What is delivered into this database itself was lost with it.
+-- Parameters: what happened to the source
+create or replace function rowrelay.note_lost_source(happened text) returns void
 language sql as $$
   update rowrelay.target t
-     set reason = format('at %s the source failed over, and may have lost changes that the target has -- %s; then: '
-                         'rowrelay target resume %s', to_char(now(), 'YYYY-MM-DD HH24:MI:SS'),
-                         case when rowrelay.is_mirror(t)
-                              then format('rowrelay verify %s --repair', rowrelay.shell_word(t.name))
-                              else 'compare it with the tables' end, rowrelay.shell_word(t.name))
-   where t.state = 'running' and t.reason is null and t.dropped_at is null
+     set may_differ = format('at %s the source %s, and may have lost changes that the target has -- %s; then: '
+                             'rowrelay target resume %s', to_char(now(), 'YYYY-MM-DD HH24:MI:SS'), happened,
+                             case when rowrelay.is_mirror(t)
+                                  then format('rowrelay verify %s --repair', rowrelay.shell_word(t.name))
+                                  else 'compare it with the tables' end, rowrelay.shell_word(t.name))
+   where t.may_differ is null and t.dropped_at is null and t.url !~ '^postgres(ql)?:$'
      and not exists (select from rowrelay.document d where d.target = t.id);
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
@@ -10526,7 +10540,7 @@ $$;
 --             since, or truncated; altered: numbers of columns whose values may be others now, although no trigger was
 --             fired, or may have been rounded by who did not know of the new type yet (ALTER COLUMN TYPE)
 create or replace function rowrelay.note_files(capture rowrelay.capture, out is_new boolean, out altered smallint[])
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$ -- types are named in full
 declare
   was rowrelay.table_files;
   now rowrelay.table_files;
@@ -10609,8 +10623,8 @@ $$;
 -- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
---             that; where one was dropped and another has its name; where one was renamed, and the target does not
---             rename its own; where nobody knows what rows had in an added one, because they were written anew since,
+--             that; where one was dropped and another has its name; where one was renamed: the target may have
+--             its values under the former name; where nobody knows what rows had in an added one, because they were written anew since,
 --             or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
@@ -10655,8 +10669,7 @@ begin
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered && shape.numbers or is_renamed and (r.create_table or not rowrelay.is_mirror(t))
-            or is_unknown and rowrelay.is_mirror(t))
+       and (altered && shape.numbers or is_renamed or is_unknown and rowrelay.is_mirror(t))
     union
     select s.document
       from rowrelay.document_source s
@@ -16505,8 +16518,8 @@ begin
   if queued > 0 then
     perform rowrelay.rewind(goes_to.id, first_id);
   end if;
-  update rowrelay.target t set reason = null
-   where t.id = goes_to.id and t.state = 'running' and t.reason like '%the server has lost what it had%';
+  update rowrelay.target t set may_differ = null
+   where t.id = goes_to.id and t.may_differ like '%the server has lost what it had%';
   return queued;
 end
 $$;
@@ -19836,7 +19849,8 @@ comment on view rowrelay.target_states is 'what each target is doing: running, f
                                           'it), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
 create or replace view rowrelay.targets as
-select t.name, t.url, s.state, t.reason, t.lanes, t.options, t.created_at, t.resumed_by, t.resumed_at
+select t.name, t.url, s.state,
+       nullif(concat_ws('; ', t.reason, t.may_differ), '') as reason, t.lanes, t.options, t.created_at, t.resumed_by, t.resumed_at
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
  where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
@@ -20608,6 +20622,7 @@ select t.name as target,
        refused.blocked,
        concat_ws('; ',
          t.reason,
+         t.may_differ,
          case when o.target is not null then
            format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'),
                   case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
