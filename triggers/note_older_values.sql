@@ -2,8 +2,8 @@
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
 --             that; where one was dropped and another has its name; where one was renamed: the target may have
---             its values under the former name; where nobody knows what rows had in an added one, because they were written anew since,
---             or partitions or children differ in it.
+--             its values under the former name; where nobody knows what rows had in an added one, because they were
+--             written anew since, or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void

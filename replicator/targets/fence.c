@@ -192,11 +192,11 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
 bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error) {
   size_t count = (size_t)settings->lanes.count;
   int64_t *before = calloc(2 * count, sizeof *before);
-  int64_t *now = before + count;
   int first = settings->lanes.first;
   PGresult *reply = NULL;
   if (before == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
+  int64_t *now = before + count;
   loss_recall_lanes(settings, before);
   bool ok =
       pgconn_run(connection, &QUERY_fence_lanes,

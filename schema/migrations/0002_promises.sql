@@ -68,8 +68,8 @@ comment on column rowrelay.trouble.probe_until is 'until when one process probes
                                                   'none does';
 alter table rowrelay.target add column may_differ text;
 comment on column rowrelay.target.may_differ is
-  'that it may differ from the tables, because its server has lost what it had, or the source may have, and what helps; '
-  'until changes are replayed, or it is resumed while it runs';
+  'that it may differ from the tables, because its server has lost what it had, or the source may have, and what '
+  'helps; until changes are replayed, or it is resumed while it runs';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 
