@@ -164,6 +164,17 @@ comment on column rowrelay.table_files.versions is
 comment on column rowrelay.table_files.defaults is
   'their defaults in pg_attrdef, which it writes anew, too; 0: it has none';
 
+create table rowrelay.type_parts (
+  type        oid primary key,
+  numbered_at text not null,
+  parts       text[] not null
+);
+comment on table rowrelay.type_parts is
+  'enums and composite types of columns, when they were last looked at; see rowrelay.note_type_parts()';
+comment on column rowrelay.type_parts.type is 'the type of a column, or one that is made of such types';
+comment on column rowrelay.type_parts.numbered_at is 'the database in which that is so, as in rowrelay.table_files';
+comment on column rowrelay.type_parts.parts is 'its labels and attributes, each with its number and its name';
+
 create table rowrelay.part_link (
   capture     integer references rowrelay.capture,
   relation    oid,

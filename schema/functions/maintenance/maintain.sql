@@ -134,6 +134,17 @@ begin
   end;
 
   begin
+    if may_change then
+      return query
+        select format('table %s: a type of its columns was altered, and what that did to rows is not in its log: %s',
+                      c.relation, rowrelay.verify_commands(c.relation, true))
+          from rowrelay.note_type_parts() as n(id) join rowrelay.capture c on c.id = n.id;
+    end if;
+  exception when others then
+    problems := problems || format('types of columns could not be looked at: %s', sqlerrm);
+  end;
+
+  begin
     for capture in
       select c.* from rowrelay.capture c join pg_class r on r.oid = c.relation
        where may_change and c.released_at is null and r.relhassubclass

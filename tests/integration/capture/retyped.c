@@ -372,3 +372,38 @@ Test(retyped, nothing_is_told_of_types_that_have_another_name_for_who_looks) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "0");
   fixture_end(&f);
 }
+
+Test(retyped, other_labels_and_attributes_of_types_are_told_until_they_are_repaired) {
+  struct fixture f;
+  static const char TYPES[] = "create type mood as enum ('a', 'b'); create type pair as (x int, y int);"
+                              "create domain moods as mood[]; create type nested as (p pair, m mood)";
+  mirrored_begin(&f, "retyped_labels", TYPES);
+  sql(f.at_target, TYPES);
+  sql(f.at_source, "create table labels (id int primary key, m mood); create table lists (id int primary key, m moods);"
+                   "create table pairs (id int primary key, p pair); create table nests (id int primary key, n nested);"
+                   "create table other (id int primary key, v text); create table none (id int primary key, m mood)");
+  rowrelay_ok(&f, "capture", "labels", "lists", "pairs", "nests", "other", "none", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into labels values (1, 'a'); insert into lists values (1, '{a}');"
+                   "insert into pairs values (1, row(1, 2)); insert into nests values (1, row(row(1, 2), 'a'));"
+                   "insert into other values (1, 'a')");
+  mirrored_deliver(&f);
+  mirrored_maintain(&f);
+  static const char TOLD[] = "select string_agg(relation_name, ' ' order by relation_name) from rowrelay.gaps";
+  sql(f.at_source, "alter type mood add value 'c'");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, TOLD), "");
+  sql(f.at_source, "alter type mood rename value 'a' to 'aa'");
+  sql(f.at_target, "alter type mood rename value 'a' to 'aa'; alter type mood add value 'c'");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, TOLD), "public.labels public.lists public.nests");
+  rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL);
+  cr_assert_str_eq(ask(f.at_source, TOLD), "");
+  sql(f.at_source, "alter type pair drop attribute y; alter type pair add attribute y int");
+  mirrored_maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, TOLD), "public.nests public.pairs");
+  rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL);
+  mirrored_same(&f, "pairs");
+  mirrored_same(&f, "nests");
+  cr_assert_str_eq(ask(f.at_source, TOLD), "");
+  fixture_end(&f);
+}
