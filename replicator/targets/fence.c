@@ -189,9 +189,11 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
   return ok;
 }
 
+enum { FENCED_IS_STANDBY, FENCED_LANE, FENCED_TOKEN }; /* columns of fence_lanes.sql */
+
 bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error) {
   size_t count = (size_t)settings->lanes.count;
-  int64_t *before = calloc(2 * count, sizeof *before);
+  int64_t *before = calloc(2 * count + 1, sizeof *before); /* not of nothing */
   int first = settings->lanes.first;
   PGresult *reply = NULL;
   if (before == NULL)

@@ -861,8 +861,8 @@ comment on column rowrelay.trouble.probe_until is 'until when one process probes
                                                   'none does';
 alter table rowrelay.target add column may_differ text;
 comment on column rowrelay.target.may_differ is
-  'that it may differ from the tables, because its server has lost what it had, or the source may have, and what helps; '
-  'until changes are replayed, or it is resumed while it runs';
+  'that it may differ from the tables, because its server has lost what it had, or the source may have, and what '
+  'helps; until changes are replayed, or it is resumed while it runs';
 alter table rowrelay.trouble add sqlstate text;
 comment on column rowrelay.trouble.sqlstate is 'of the last failure, as rowrelay.refusal.sqlstate; null: it has none';
 
@@ -10646,8 +10646,8 @@ $$;
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
 --             that; where one was dropped and another has its name; where one was renamed: the target may have
---             its values under the former name; where nobody knows what rows had in an added one, because they were written anew since,
---             or partitions or children differ in it.
+--             its values under the former name; where nobody knows what rows had in an added one, because they were
+--             written anew since, or partitions or children differ in it.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void
@@ -19956,8 +19956,8 @@ comment on view rowrelay.target_states is 'what each target is doing: running, f
                                           'it), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
 create or replace view rowrelay.targets as
-select t.name, t.url, s.state,
-       nullif(concat_ws('; ', t.reason, t.may_differ), '') as reason, t.lanes, t.options, t.created_at, t.resumed_by, t.resumed_at
+select t.name, t.url, s.state, nullif(concat_ws('; ', t.reason, t.may_differ), '') as reason, t.lanes, t.options,
+       t.created_at, t.resumed_by, t.resumed_at
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
  where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
