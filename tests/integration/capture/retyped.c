@@ -275,7 +275,8 @@ Test(retyped, columns_that_are_added_again_or_renamed_are_told_of) {
   sql(f.at_source, "insert into mine values (2, 2); insert into renamed values (2, 2)");
   mirrored_same(&f, "mine");
   cr_assert_str_eq(ask(f.at_source, "select string_agg(relation_name, ' ' order by relation_name) from rowrelay.gaps"),
-                   "public.again public.dropped public.later public.onto public.renamed public.swapped");
+                   "public.again public.dropped public.later public.mine public.onto public.renamed public.swapped",
+                   "nobody knows here whether a mirror that was made by hand has renamed its own");
   sql(f.at_source, "insert into later values (2)");
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select w from later where id = 1"), ""); /* nobody knows */
@@ -360,7 +361,7 @@ Test(retyped, a_document_that_reads_a_column_which_is_left_out_is_told_of) {
 
 Test(retyped, nothing_is_told_of_types_that_have_another_name_for_who_looks) {
   struct fixture f;
-  mirrored_begin(&f, "retyped_names",
+  mirrored_begin(&f, "retyped_type_names",
                  "create type mood as enum ('a'); create domain name50 as varchar(50);"
                  "create table t (id int primary key, m mood, n name50, l mood[])");
   sql(f.at_target, "create type mood as enum ('a'); create domain name50 as varchar(50)");

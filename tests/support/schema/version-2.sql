@@ -10823,7 +10823,8 @@ begin
     select h.type, system, h.parts from here h
      where not exists (select from rowrelay.type_parts w
                         where (w.type, w.numbered_at, w.parts) = (h.type, system, h.parts))
-        on conflict on constraint type_parts_pkey do update set numbered_at = excluded.numbered_at, parts = excluded.parts
+        on conflict on constraint type_parts_pkey
+           do update set numbered_at = excluded.numbered_at, parts = excluded.parts
   )
   select array_agg(w.type) into altered
     from rowrelay.type_parts w join here h on h.type = w.type
