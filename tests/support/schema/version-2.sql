@@ -10777,9 +10777,9 @@ language sql stable as $$
       join rowrelay.target t on t.id = s.document and t.dropped_at is null
      where s.capture = capture_id and (s.only_columns is null or s.only_columns || s.key_column && numbers))
 $$;
--- Purpose:    notes that targets lack changes (rowrelay.gap) where a type that columns have was altered so that rows have
---             other values, although none was written and no trigger fired: an enum's label was renamed, a composite
---             type's attribute was dropped or renamed. What is added changes no value.
+-- Purpose:    notes that targets lack changes (rowrelay.gap) where a type that columns have was altered so that rows
+--             have other values, although none was written and no trigger fired: an enum's label was renamed, a
+--             composite type's attribute was dropped or renamed. What is added changes no value.
 -- Result:     numbers of captures whose targets lack that
 create or replace function rowrelay.note_type_parts() returns setof integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
