@@ -408,3 +408,27 @@ Test(retyped, other_labels_and_attributes_of_types_are_told_until_they_are_repai
   cr_assert_str_eq(ask(f.at_source, TOLD), "");
   fixture_end(&f);
 }
+
+/* It compared the types when it began, and knows of nothing else until maintenance has looked. */
+Test(retyped, an_attribute_that_a_running_process_does_not_know_is_told_to_be_missing) {
+  struct fixture f;
+  mirrored_begin(&f, "retyped_attribute",
+                 "create type pair as (x int, y int); create table t (id int primary key, p pair)");
+  mirrored_capture(&f, "t");
+  mirrored_maintain(&f);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "insert into t values (1, row(1, 2))");
+  wait_until_empty(&f, 10);
+  sql(f.at_source, "alter type pair add attribute z int; insert into t values (2, row(1, 2, 3))");
+  wait_until(f.at_source, "t", 20,
+             "select (select count(*) from rowrelay.queue) = 0 or "
+             "exists (select from rowrelay.hold)");
+  mirrored_maintain(&f);
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.gaps");
+  sql(f.at_target, "alter type pair add attribute z int");
+  cr_expect_eq(rowrelay(&f, NULL, NULL, "verify", "w", "t", "--repair", NULL), 3);
+  wait_until_empty(&f, 20);
+  mirrored_same(&f, "t");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
