@@ -9,6 +9,7 @@
 //   answer yes|no      what questions of the page get (at first no)
 //   asked              answers what it has asked last
 //   focused            answers the name of what has the focus
+//   slow PATH          loads the page again, and lets its first request for that wait a second
 //   width PIXELS, scheme dark|light
 //   wide               answers "ok" when nothing is wider than the window
 //   accessible         what axe-core finds                    messages      what the page wrote to the console
@@ -36,6 +37,18 @@ async function accessible(page) {
   return result.value || 'ok';
 }
 
+async function slow(page, path) {
+  let isFirst = true;
+  await page.route(`**/api/${path}?*`, async (route) => {
+    const waits = isFirst;
+    isFirst = false;
+    if (waits) await new Promise((done) => setTimeout(done, 1000));
+    await route.continue();
+  });
+  await page.reload();
+  return 'ok';
+}
+
 async function obey(page, word, rest) {
   switch (word) {
     case 'see': await page.getByText(rest).first().waitFor({ timeout: PATIENCE }); return 'ok';
@@ -51,6 +64,7 @@ async function obey(page, word, rest) {
     case 'answer': yes = rest === 'yes'; return 'ok';
     case 'asked': return asked;
     case 'focused': return page.evaluate(() => document.activeElement.textContent || document.activeElement.id);
+    case 'slow': return slow(page, rest);
     case 'disabled': return String(await page.getByRole('button', { name: rest, exact: true }).isDisabled());
     case 'width': await page.setViewportSize({ width: Number(rest), height: 800 }); return 'ok';
     case 'scheme': await page.emulateMedia({ colorScheme: rest }); return 'ok';

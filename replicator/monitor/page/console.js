@@ -140,17 +140,21 @@ function openPage() {
 
 // ---- who acts -------------------------------------------------------------------------------------------------------
 
-// Asks who has this token, or whom a proxy has named.
+// Asks who has this token, or whom a proxy has named. Answers may come in another order than they were asked for.
+let signIns = 0;
 async function signIn(token) {
+  const turn = ++signIns;
   setToken(token);
   say(''); // what was said of another token
   let who = { name: null, by_proxy: false, rights: [] };
   try {
     who = await ask('who');
   } catch (error) {
+    if (turn !== signIns) return;
     if (error.isStranger) setToken('');
     say(error.message);
   }
+  if (turn !== signIns) return;
   const isSignedIn = who.rights.length > 0;
   setRights(who.rights);
   byId('sign-in').hidden = isSignedIn || who.by_proxy;

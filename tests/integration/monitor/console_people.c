@@ -287,3 +287,17 @@ Test(console_people, a_target_that_fails_shows_its_breaker) {
   browser_end();
   end();
 }
+
+Test(console_people, who_signs_in_before_the_page_knows_who_came_stays_signed_in) {
+  begin("people_early");
+  browser_begin(port);
+  browser_do("slow who");
+  browser_do("fill Token=open anna");
+  browser_do("key Enter");
+  browser_do("see Sign out");
+  sleep_seconds(1.5);
+  cr_expect_str_eq(browser_ask("gone read-only"), "ok");
+  browser_do("see Sign out");
+  browser_end();
+  end();
+}

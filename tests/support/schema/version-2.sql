@@ -10779,7 +10779,8 @@ language sql stable as $$
 $$;
 -- Purpose:    notes that targets lack changes (rowrelay.gap) where a type that columns have was altered so that rows
 --             have other values, although none was written and no trigger fired: an enum's label was renamed, a
---             composite type's attribute was dropped or renamed. What is added changes no value.
+--             composite type's attribute was dropped or renamed. A label that is added changes no value; an attribute does
+--             where a running process delivers rows that have it before it knows of it.
 -- Result:     numbers of captures whose targets lack that
 create or replace function rowrelay.note_type_parts() returns setof integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -10828,7 +10829,9 @@ begin
   )
   select array_agg(w.type) into altered
     from rowrelay.type_parts w join here h on h.type = w.type
-   where w.numbered_at = system and not w.parts <@ h.parts;
+   where w.numbered_at = system
+     and (not w.parts <@ h.parts
+          or exists (select from unnest(h.parts) as n where n ~ '^[0-9]+[.]' and n <> all (w.parts)));
   delete from rowrelay.type_parts p where not exists (select from pg_type t where t.oid = p.type);
 
   return query
