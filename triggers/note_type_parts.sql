@@ -1,7 +1,7 @@
 -- Purpose:    notes that targets lack changes (rowrelay.gap) where a type that columns have was altered so that rows
 --             have other values, although none was written and no trigger fired: an enum's label was renamed, a
---             composite type's attribute was dropped or renamed. A label that is added changes no value; an attribute does
---             where a running process delivers rows that have it before it knows of it.
+--             composite type's attribute was dropped or renamed. A label that is added changes no value; an attribute
+--             does where a running process delivers rows that have it before it knows of it.
 -- Result:     numbers of captures whose targets lack that
 create or replace function rowrelay.note_type_parts() returns setof integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
