@@ -341,10 +341,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/older_values.sql
 \ir ../triggers/note_files.sql
 \ir ../triggers/note_new_files.sql
+\ir ../triggers/targets_of_columns.sql
 \ir ../triggers/note_older_values.sql
 \ir ../triggers/note_shape.sql
 \ir ../triggers/note_part_links.sql
-\ir ../triggers/targets_of_columns.sql
 \ir ../triggers/note_type_parts.sql
 \ir ../triggers/begin_log.sql
 \ir ../triggers/trigger_grants.sql

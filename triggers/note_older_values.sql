@@ -42,17 +42,11 @@ begin
                          where n.number <> all (was.numbers) and n.number <> all (was.hidden)
                            and n.number not in (select v.number from rowrelay.older_values(capture) as v)
                            and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
-  perform rowrelay.note_gap(capture.id, array(
+  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, shape.numbers) || array(
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered && shape.numbers or is_renamed or is_unknown and rowrelay.is_mirror(t))
-    union
-    select s.document
-      from rowrelay.document_source s
-      join rowrelay.target t on t.id = s.document and t.dropped_at is null
-     where s.capture = note_older_values.capture.id and altered <> '{}'
-       and (s.only_columns is null or s.only_columns || s.key_column && altered)));
+       and (is_renamed or is_unknown and rowrelay.is_mirror(t))));
 end
 $$;

@@ -57,7 +57,7 @@ begin
 
   return query
     with lacking as (
-      select c.id, array_agg(a.attnum) as numbers
+      select c.id, array_agg(a.attnum) as numbers, (rowrelay.current_shape(c)).numbers as captured
         from rowrelay.capture c
         join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
                                and a.atttypid = any (altered)
@@ -68,6 +68,6 @@ begin
     )
     select l.id
       from lacking l
-     cross join rowrelay.note_gap(l.id, rowrelay.targets_of_columns(l.id, l.numbers));
+     cross join rowrelay.note_gap(l.id, rowrelay.targets_of_columns(l.id, l.numbers, l.captured));
 end
 $$;

@@ -382,7 +382,9 @@ Test(retyped, other_labels_and_attributes_of_types_are_told_until_they_are_repai
   sql(f.at_target, TYPES);
   sql(f.at_source, "create table labels (id int primary key, m mood); create table lists (id int primary key, m moods);"
                    "create table pairs (id int primary key, p pair); create table nests (id int primary key, n nested);"
-                   "create table other (id int primary key, v text); create table none (id int primary key, m mood)");
+                   "create table other (id int primary key, v text); create table none (id int primary key, m mood);"
+                   "create table hidden (id int primary key, m mood); insert into hidden values (1, 'a')");
+  rowrelay_ok(&f, "capture", "hidden", "--exclude", "m", "--to", "w", "--create", NULL);
   rowrelay_ok(&f, "capture", "labels", "lists", "pairs", "nests", "other", "none", "--to", "w", "--create", NULL);
   sql(f.at_source, "insert into labels values (1, 'a'); insert into lists values (1, '{a}');"
                    "insert into pairs values (1, row(1, 2)); insert into nests values (1, row(row(1, 2), 'a'));"

@@ -10642,6 +10642,24 @@ language sql as $$
                                       from pg_attribute a
                                      where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped)
 $$;
+-- Purpose:    tells which targets have values of some columns of a table and keep them, and which documents read them
+-- Parameters: capture; numbers of the columns; of those that are captured
+-- Result:     ids, also of documents
+create or replace function rowrelay.targets_of_columns(capture_id integer, numbers smallint[], captured smallint[])
+  returns integer[]
+language sql stable as $$
+  select array(
+    select t.id
+      from rowrelay.route r
+      join rowrelay.target t on t.id = r.target
+     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t) and numbers && captured
+    union
+    select s.document
+      from rowrelay.document_source s
+      join rowrelay.target t on t.id = s.document and t.dropped_at is null
+     where s.capture = capture_id and numbers <> '{}'
+       and (s.only_columns is null or s.only_columns || s.key_column && numbers))
+$$;
 -- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
@@ -10686,18 +10704,12 @@ begin
                          where n.number <> all (was.numbers) and n.number <> all (was.hidden)
                            and n.number not in (select v.number from rowrelay.older_values(capture) as v)
                            and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
-  perform rowrelay.note_gap(capture.id, array(
+  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, shape.numbers) || array(
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
      where r.capture = note_older_values.capture.id and r.until_id is null and rowrelay.keeps_state(t)
-       and (altered && shape.numbers or is_renamed or is_unknown and rowrelay.is_mirror(t))
-    union
-    select s.document
-      from rowrelay.document_source s
-      join rowrelay.target t on t.id = s.document and t.dropped_at is null
-     where s.capture = note_older_values.capture.id and altered <> '{}'
-       and (s.only_columns is null or s.only_columns || s.key_column && altered)));
+       and (is_renamed or is_unknown and rowrelay.is_mirror(t))));
 end
 $$;
 -- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed, and
@@ -10761,22 +10773,6 @@ begin
   return again;
 end
 $$;
--- Purpose:    tells which targets have values of some columns of a table and keep them, and which documents read them
--- Parameters: capture; numbers of the columns
--- Result:     ids, also of documents
-create or replace function rowrelay.targets_of_columns(capture_id integer, numbers smallint[]) returns integer[]
-language sql stable as $$
-  select array(
-    select t.id
-      from rowrelay.route r
-      join rowrelay.target t on t.id = r.target
-     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t)
-    union
-    select s.document
-      from rowrelay.document_source s
-      join rowrelay.target t on t.id = s.document and t.dropped_at is null
-     where s.capture = capture_id and (s.only_columns is null or s.only_columns || s.key_column && numbers))
-$$;
 -- Purpose:    notes that targets lack changes (rowrelay.gap) where a type that columns have was altered so that rows
 --             have other values, although none was written and no trigger fired: an enum's label was renamed, a
 --             composite type's attribute was dropped or renamed. A label that is added changes no value; an attribute
@@ -10836,7 +10832,7 @@ begin
 
   return query
     with lacking as (
-      select c.id, array_agg(a.attnum) as numbers
+      select c.id, array_agg(a.attnum) as numbers, (rowrelay.current_shape(c)).numbers as captured
         from rowrelay.capture c
         join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
                                and a.atttypid = any (altered)
@@ -10847,7 +10843,7 @@ begin
     )
     select l.id
       from lacking l
-     cross join rowrelay.note_gap(l.id, rowrelay.targets_of_columns(l.id, l.numbers));
+     cross join rowrelay.note_gap(l.id, rowrelay.targets_of_columns(l.id, l.numbers, l.captured));
 end
 $$;
 -- Purpose:    records that the log has every change of a table from now on. The caller has created the triggers and
