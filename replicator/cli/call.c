@@ -83,7 +83,7 @@ bool call_tell_hidden(struct source *source, const char *tables, bool *hidden, s
   return true;
 }
 
-bool call_once(const struct options *given, const struct query *query, struct values values, struct error *error) {
+bool call_execute(const struct options *given, const struct query *query, struct values values, struct error *error) {
   struct source *source;
   if (!call_open(&source, given, error))
     return false;

@@ -40,8 +40,8 @@ MUST_CHECK bool call_moment(struct source *source, const struct options *given, 
 MUST_CHECK bool call_tell_hidden(struct source *source, const char *tables, bool *hidden, struct error *error);
 
 /* Opens, runs one statement whose result is not wanted, and closes. */
-MUST_CHECK bool call_once(const struct options *given, const struct query *query, struct values values,
-                          struct error *error);
+MUST_CHECK bool call_execute(const struct options *given, const struct query *query, struct values values,
+                             struct error *error);
 
 /* Prints what the query returns as a table for people. */
 MUST_CHECK bool call_print_table(struct source *source, const struct query *query, struct values values,

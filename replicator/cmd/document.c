@@ -80,12 +80,12 @@ static bool list(const struct options *given, struct error *error) {
 
 static bool show(const struct options *given, struct error *error) {
   struct values name = VALUES(given->arguments[0]);
-  return call_once(given, &QUERY_cmd_document_id, name, error) &&
+  return call_execute(given, &QUERY_cmd_document_id, name, error) &&
          call_print(given, &QUERY_cmd_document_show, &QUERY_cmd_document_show_json, name, error);
 }
 
 static bool drop(const struct options *given, struct error *error) {
-  bool ok = call_once(given, &QUERY_cmd_document_drop, VALUES(given->arguments[0]), error);
+  bool ok = call_execute(given, &QUERY_cmd_document_drop, VALUES(given->arguments[0]), error);
   if (ok)
     printf("document %s: dropped\n", given->arguments[0]);
   return ok;

@@ -26,7 +26,7 @@ static bool store(const struct options *given, const struct query *query, const 
   struct buffer settings;
   buffer_init(&settings, LIST_LIMIT);
   bool ok = read_settings(given, &settings, error) &&
-            call_once(given, query, VALUES(given->arguments[0], url, settings.data), error);
+            call_execute(given, query, VALUES(given->arguments[0], url, settings.data), error);
   buffer_release(&settings);
   return ok;
 }
@@ -52,15 +52,15 @@ static bool set(const struct options *given, struct error *error) {
 }
 
 static bool pause_target(const struct options *given, struct error *error) {
-  return tell(call_once(given, &QUERY_cmd_target_pause, VALUES(given->arguments[0]), error), given, "paused");
+  return tell(call_execute(given, &QUERY_cmd_target_pause, VALUES(given->arguments[0]), error), given, "paused");
 }
 
 static bool resume(const struct options *given, struct error *error) {
-  return tell(call_once(given, &QUERY_cmd_target_resume, VALUES(given->arguments[0]), error), given, "running");
+  return tell(call_execute(given, &QUERY_cmd_target_resume, VALUES(given->arguments[0]), error), given, "running");
 }
 
 static bool drop(const struct options *given, struct error *error) {
-  return tell(call_once(given, &QUERY_cmd_target_drop, VALUES(given->arguments[0]), error), given, "dropped");
+  return tell(call_execute(given, &QUERY_cmd_target_drop, VALUES(given->arguments[0]), error), given, "dropped");
 }
 
 static bool list(const struct options *given, struct error *error) {
@@ -70,7 +70,7 @@ static bool list(const struct options *given, struct error *error) {
 static bool show(const struct options *given, struct error *error) {
   /* The first call reports a name that does not exist. */
   struct values name = VALUES(given->arguments[0]);
-  return call_once(given, &QUERY_target_id, name, error) &&
+  return call_execute(given, &QUERY_target_id, name, error) &&
          call_print(given, &QUERY_cmd_target_show, &QUERY_cmd_target_show_json, name, error);
 }
 
