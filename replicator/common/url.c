@@ -105,7 +105,7 @@ static size_t cut_value(const char *text, const char *value) {
 
 /* Replaces each `value` in a text by ${NAME}. */
 static void hide(char *text, size_t size, const char *value, const struct placeholder *named) {
-  char *found = strstr(text, value);
+  const char *found = strstr(text, value);
   if (found == NULL && cut_value(text, value) == 0)
     return;
   struct buffer hidden;

@@ -6,8 +6,13 @@
 #ifndef ROWRELAY_TARGETS_RABBIT_SESSION_H
 #define ROWRELAY_TARGETS_RABBIT_SESSION_H
 
+#if __has_include(<rabbitmq-c/amqp.h>) /* librabbitmq 0.12 moved them, and 0.15 warns of the former names */
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/framing.h>
+#else
 #include <amqp.h>
 #include <amqp_framing.h>
+#endif
 
 #include "targets/rabbit.h"
 
