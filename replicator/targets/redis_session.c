@@ -34,7 +34,7 @@ struct redis_session {
 
 static void queue(struct redis_session *session, const char **texts, const size_t *lengths, size_t count) {
   char *command = NULL;
-  int length = redisFormatCommandArgv(&command, (int)count, texts, lengths);
+  long long length = redisFormatCommandArgv(&command, (int)count, texts, lengths);
   if (length < 0)
     buffer_lack_memory(&session->commands);
   else

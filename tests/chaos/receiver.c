@@ -112,8 +112,8 @@ static bool take(int connection, const char *body) {
 }
 
 /* The length of the request at the start of these bytes; 0: it is not complete yet. */
-static size_t request_length(const char *bytes, char **body) {
-  char *end = strstr(bytes, "\r\n\r\n");
+static size_t request_length(const char *bytes, const char **body) {
+  const char *end = strstr(bytes, "\r\n\r\n");
   if (end == NULL)
     return 0;
   const char *length = strcasestr(bytes, "\r\ncontent-length:");
@@ -128,7 +128,7 @@ static void *listen_to(void *argument) {
   size_t count = 0;
   bool goes_on = bytes != NULL;
   while (goes_on) {
-    char *body = NULL;
+    const char *body = NULL;
     size_t length = request_length(bytes, &body);
     if (length == 0) {
       ssize_t got = recv(connection, bytes + count, REQUEST - count, 0);

@@ -82,7 +82,7 @@ static void alter(struct fixture *f, const struct retyped *all, int count) {
 
 static void all_same(struct fixture *f, int count) {
   for (int i = 0; i < count; i++) {
-    char table[10];
+    char table[16];
     snprintf(table, sizeof table, "t%d", i);
     mirrored_same(f, table);
   }

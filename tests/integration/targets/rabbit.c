@@ -13,8 +13,13 @@
 #include "streams.h"
 
 #if HAVE_LIBRABBITMQ
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/tcp_socket.h>
+#else
 #include <amqp.h>
 #include <amqp_tcp_socket.h>
+#endif
 
 static struct served server;
 static amqp_connection_state_t client = NULL;
