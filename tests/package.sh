@@ -38,7 +38,8 @@ if [[ -n ${ROOT:-} ]]; then
   mkdir -p "$root"/{proc,sys,dev}
   mknod -m 666 "$root/dev/null" c 1 3
 else
-  debootstrap --variant=minbase "${SUITE:-bookworm}" "$root" >"$dir/debootstrap.log" || {
+  # The package needs the libraries of the Debian that has built it.
+  debootstrap --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$root" >"$dir/debootstrap.log" || {
     tail "$dir/debootstrap.log" >&2
     fail "debootstrap failed"
   }

@@ -7,10 +7,11 @@ set -eu
 version=$1
 created=$(date -u -d "@${SOURCE_DATE_EPOCH:-0}" +%Y-%m-%dT%H:%M:%SZ)
 
-# A file may be known by the path that it had before /lib became a link.
+# A file may be known by the path that it had before /lib became a link. A package that has moved one of another package
+# is named before the one that has it.
 package_of() {
   for path in "$1" "/usr$1" "${1#/usr}" "$(readlink -f "$1")"; do
-    found=$(dpkg-query -S "$path" 2>/dev/null | head -n 1) || found=
+    found=$(dpkg-query -S "$path" 2>/dev/null | grep -v '^diversion by ' | head -n 1) || found=
     if [ -n "$found" ]; then
       echo "${found%%: *}"
       return
