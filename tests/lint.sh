@@ -11,10 +11,16 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 wrong=0
 
+# Another version finds other things, and formats otherwise.
+declare -A versions=([clang-format]=14 [cppcheck]=2.10)
+
 # check WORDS TOOL FUNCTION: says only what is wrong, or which tool is not there.
 check() {
+  local version=${versions[$2]:-}
   if ! command -v "$2" >/dev/null; then
     echo "lint: $2 is not installed: $1: skipped"
+  elif [[ -n $version ]] && ! "$2" --version | grep -qE " ${version/./\\.}(\.|$)"; then
+    echo "lint: this is not $2 $version: $1: skipped"
   elif ! "$3"; then
     echo "lint: $1: see above"
     wrong=1
