@@ -113,6 +113,7 @@ static bool connect_target(struct copy *copy, struct error *error) {
   buffer_init(&url, URL_LIMIT);
   bool ok = url_fill_in(copy->settings->url, "URL", &url, error) &&
             session_open(&copy->target, copy->settings, url.data, error) &&
+            (copy->route->identity == NULL || session_set_origin(copy->target, copy->route->identity, false, error)) &&
             ddl_create(copy->target, &QUERY_copy_create, error);
   buffer_release(&url);
   if (!ok)

@@ -90,6 +90,7 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .txid = result_text(logged, row, from + LOGGED_TXID),
         .actor = result_text(logged, row, from + LOGGED_ACTOR),
         .traceparent = traceparent_of(result_text(logged, row, from + LOGGED_TRACEPARENT)),
+        .path = result_text(logged, row, from + LOGGED_PATH),
         .age = PQgetisnull(logged, row, from + LOGGED_AGE) ? -1 : result_bigint(logged, row, from + LOGGED_AGE),
         .expansion = result_text(logged, row, from + LOGGED_EXPANSION),
     };

@@ -41,6 +41,7 @@ struct change {
   const char *txid;
   const char *actor;
   const char *traceparent; /* of the application's transaction, in the form of a traceparent of version 00 */
+  const char *path;        /* captured tables that it has passed before it came here, with blanks between them */
   int64_t age;             /* microseconds until it was read, see rowrelay.change_age(); -1: not measured */
   const char *expansion;   /* if it makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;

@@ -49,6 +49,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .read_from = PQgetvalue(reply, row, ROUTE_READ_FROM),
         .types = result_text(reply, row, ROUTE_TYPES),
         .parts = result_text(reply, row, ROUTE_PARTS),
+        .identity = result_text(reply, row, ROUTE_IDENTITY),
         .column_types = result_text(reply, row, ROUTE_COLUMN_TYPES),
     };
   routes->count = count;

@@ -33,6 +33,8 @@ struct route {
       *column_types; /* JSON [{"name", "type"}] of what is captured now, NULL unless option schema; and as above */
   const char *parts; /* JSON [{"kind", "name", "definition"}] of what else a mirror has, NULL unless it is like its
                         table in full */
+  const char
+      *identity;     /* of the captured table among those of all servers; NULL: the server does not say which it is */
   const char *types; /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
 };
 

@@ -120,7 +120,7 @@ static void send_rows(struct pgconn *connection, const struct insertion *inserti
   buffer_clear(rows);
 }
 
-bool append_add(struct append *append, struct pgconn *connection, const char *source_id, const struct push *push,
+bool append_add(struct append *append, struct pgconn *connection, struct origin *origin, const struct push *push,
                 struct error *error) {
   struct buffer rows;
   buffer_init(&rows, ROWS_LIMIT);
@@ -128,13 +128,16 @@ bool append_add(struct append *append, struct pgconn *connection, const char *so
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     const struct insertion *own = find_insertion(append, change->capture);
-    if (own != insertion || rows.length + (size_t)change->bytes > PIECE)
-      send_rows(connection, insertion, &rows, source_id);
+    if (own != insertion || rows.length + (size_t)change->bytes > PIECE ||
+        (i > 0 && !origin_is_same(push->changes[i - 1], change)))
+      send_rows(connection, insertion, &rows, origin->source_id);
     insertion = own;
+    if (buffer_is_empty(&rows))
+      origin_add(origin, connection, change);
     buffer_add(&rows, rows.length == 0 ? "[" : ",", 1);
     change_add_json(&rows, change, NULL);
   }
-  send_rows(connection, insertion, &rows, source_id);
+  send_rows(connection, insertion, &rows, origin->source_id);
   bool ok = buffer_ok(&rows, "a row", error);
   buffer_release(&rows);
   return ok;

@@ -6,6 +6,7 @@
 #define ROWRELAY_TARGETS_APPEND_H
 
 #include "postgres/pgconn.h"
+#include "targets/origin.h"
 #include "targets/target.h"
 
 struct append;
@@ -19,7 +20,7 @@ void append_forget(struct append *append, struct pgconn *connection);
 /* As mirror_prepare() and mirror_add(). */
 MUST_CHECK bool append_prepare(struct append *append, struct pgconn *connection, bool in_transaction,
                                const struct push *push, struct error *error);
-MUST_CHECK bool append_add(struct append *append, struct pgconn *connection, const char *source_id,
+MUST_CHECK bool append_add(struct append *append, struct pgconn *connection, struct origin *origin,
                            const struct push *push, struct error *error);
 
 #endif

@@ -445,6 +445,33 @@ static void add_keyless(struct mirror *mirror, struct parcel *parcel, const stru
   }
 }
 
+/* Changes of one table, of different rows. */
+struct selection {
+  const struct change *const *changes;
+  const size_t *indexes; /* of those in the push */
+  bool *chosen;
+  size_t count;
+};
+
+static bool is_selected(const struct selection *selection, size_t index, bool deletes) {
+  return selection->chosen[index] && (selection->changes[index]->operation == OPERATION_DELETE) == deletes;
+}
+
+/* Adds the chosen deletes, or the others, and chooses them no more: those of one path after the other. */
+static void add_selected(struct mirror *mirror, struct parcel *parcel, const struct selection *selection,
+                         bool deletes) {
+  for (size_t first = 0; first < selection->count; first++) {
+    if (!is_selected(selection, first, deletes))
+      continue;
+    for (size_t i = first; i < selection->count; i++) {
+      if (!is_selected(selection, i, deletes) || !origin_is_same(selection->changes[first], selection->changes[i]))
+        continue;
+      add_change(mirror, parcel, parcel->push, selection->indexes[i]);
+      selection->chosen[i] = false;
+    }
+  }
+}
+
 /* Of each row only the last change counts: first all deletes, then all upserts. */
 static bool add_latest(struct mirror *mirror, struct parcel *parcel, const struct lot *lot, struct error *error) {
   const struct push *push = lot->push;
@@ -467,12 +494,9 @@ static bool add_latest(struct mirror *mirror, struct parcel *parcel, const struc
   for (size_t i = 0; i < count; i++)
     if (!is_last[i])
       verdict_answer(&push->verdicts[indexes[i]], "superseded by a later change");
-  for (size_t i = 0; i < count; i++)
-    if (is_last[i] && changes[i]->operation == OPERATION_DELETE)
-      add_change(mirror, parcel, push, indexes[i]);
-  for (size_t i = 0; i < count; i++)
-    if (is_last[i] && changes[i]->operation != OPERATION_DELETE)
-      add_change(mirror, parcel, push, indexes[i]);
+  struct selection last = {.changes = changes, .indexes = indexes, .chosen = is_last, .count = count};
+  add_selected(mirror, parcel, &last, true);
+  add_selected(mirror, parcel, &last, false);
   ok = true;
 
 done:
@@ -527,7 +551,9 @@ static void add_one_by_one(struct mirror *mirror, struct parcel *parcel, const s
   }
 }
 
-static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
+static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index,
+                         struct origin *origin) {
+  origin_add(origin, connection, push->changes[index]);
   struct query delete_where = {.name = NULL, .text = mirror->delete_where};
   bool whole = push->changes[index]->new_row == NULL;
   pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE].query : &delete_where,
@@ -542,18 +568,18 @@ static bool is_first_of_capture(const struct push *push, size_t index) {
 }
 
 bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push, const struct fence *fence,
-                struct error *error) {
+                struct origin *origin, struct error *error) {
   bool *applied = calloc(push->count + 1, sizeof *applied);
   if (applied == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   struct parcel parcel;
-  parcel_init(&parcel, connection, push, mirror->source_id);
+  parcel_init(&parcel, connection, push, mirror->source_id, origin);
   bool ok = mark_applied(push, fence, applied, error);
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {
       /* Again, even if it was applied: an older change of another lane may have come since, but nothing newer. */
-      add_truncate(mirror, connection, push, i);
+      add_truncate(mirror, connection, push, i, origin);
       continue;
     }
     if (!is_first_of_capture(push, i))

@@ -13,6 +13,7 @@
 
 #include "postgres/pgconn.h"
 #include "targets/fence.h"
+#include "targets/origin.h"
 #include "targets/target.h"
 
 struct mirror;
@@ -33,6 +34,6 @@ MUST_CHECK bool mirror_prepare(struct mirror *mirror, struct pgconn *connection,
 
 /* Adds the push's statements to the open pipeline. `fence` may be NULL. */
 MUST_CHECK bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push,
-                           const struct fence *fence, struct error *error);
+                           const struct fence *fence, struct origin *origin, struct error *error);
 
 #endif

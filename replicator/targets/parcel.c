@@ -9,8 +9,9 @@
 #define PIECE ((size_t)1024 * 1024)
 #define ROWS_LIMIT ((size_t)1024 * 1024 * 1024)
 
-void parcel_init(struct parcel *parcel, struct pgconn *connection, const struct push *push, const char *source_id) {
-  *parcel = (struct parcel){.connection = connection, .push = push, .source_id = source_id};
+void parcel_init(struct parcel *parcel, struct pgconn *connection, const struct push *push, const char *source_id,
+                 struct origin *origin) {
+  *parcel = (struct parcel){.connection = connection, .push = push, .source_id = source_id, .origin = origin};
   buffer_init(&parcel->rows, ROWS_LIMIT);
 }
 
@@ -28,6 +29,7 @@ void parcel_send(struct parcel *parcel) {
   const struct number id = number(change->id);
   const struct number first_id = number(parcel->push->first_id);
   buffer_add(&parcel->rows, "]", 1);
+  origin_add(parcel->origin, parcel->connection, change);
   pgconn_pipeline_needs(parcel->connection, &parcel->rows, "rows of a statement");
   struct values values = VALUES(parcel->rows.data, count.text, parcel->source_id, lane.text, id.text, first_id.text);
   values.count = parcel->statement->takes;
@@ -39,7 +41,9 @@ void parcel_send(struct parcel *parcel) {
 
 void parcel_add(struct parcel *parcel, const struct parcel_statement *statement, size_t index, const char *row) {
   size_t length = strlen(row);
-  if (parcel->statement != statement || parcel->rows.length + length > PIECE)
+  const struct change *const *changes = parcel->push->changes;
+  if (!buffer_is_empty(&parcel->rows) && (parcel->statement != statement || parcel->rows.length + length > PIECE ||
+                                          !origin_is_same(changes[parcel->first], changes[index])))
     parcel_send(parcel);
   if (buffer_is_empty(&parcel->rows)) {
     parcel->first = index;

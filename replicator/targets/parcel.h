@@ -6,6 +6,7 @@
 #define ROWRELAY_TARGETS_PARCEL_H
 
 #include "postgres/pgconn.h"
+#include "targets/origin.h"
 #include "targets/target.h"
 
 /*
@@ -21,16 +22,19 @@ struct parcel {
   struct pgconn *connection;
   const struct push *push;
   const char *source_id; /* NULL: there is no fence */
+  struct origin *origin; /* borrowed */
   const struct parcel_statement *statement;
   struct buffer rows;
   size_t count; /* of rows */
   size_t first; /* whose row is the first, in the push */
 };
 
-void parcel_init(struct parcel *parcel, struct pgconn *connection, const struct push *push, const char *source_id);
+void parcel_init(struct parcel *parcel, struct pgconn *connection, const struct push *push, const char *source_id,
+                 struct origin *origin);
 void parcel_release(struct parcel *parcel);
 
-/* Adds the row of change `index` of the push; sends what was collected first if that was for another statement. */
+/* Adds the row of change `index` of the push; sends what was collected first if that was for another
+ * statement, or has another path. */
 void parcel_add(struct parcel *parcel, const struct parcel_statement *statement, size_t index, const char *row);
 
 /* Adds the statement to the open pipeline, with what was collected. */

@@ -8,10 +8,8 @@
 /* Milliseconds beyond push_timeout: the push ends by itself before the connection is dropped. */
 #define STALL_MARGIN 5000
 
-bool session_set_origin(struct pgconn *connection, const struct settings *settings, bool in_transaction,
-                        struct error *error) {
-  return pgconn_run(connection, &QUERY_target_origin, VALUES(settings->source_id, in_transaction ? "true" : "false"),
-                    NULL, error);
+bool session_set_origin(struct pgconn *connection, const char *origin, bool in_transaction, struct error *error) {
+  return pgconn_run(connection, &QUERY_target_origin, VALUES(origin, in_transaction ? "true" : "false"), NULL, error);
 }
 
 bool session_open(struct pgconn **connection, const struct settings *settings, const char *url, struct error *error) {
@@ -23,7 +21,7 @@ bool session_open(struct pgconn **connection, const struct settings *settings, c
   pgconn_allow_stall(opened, settings->push_timeout + STALL_MARGIN);
   pgconn_set_deadline(opened, settings->push_timeout);
   if (pgconn_run(opened, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&
-      fence_create(opened, error) && session_set_origin(opened, settings, false, error)) {
+      fence_create(opened, error) && session_set_origin(opened, settings->source_id, false, error)) {
     *connection = opened;
     return true;
   }

@@ -12,8 +12,8 @@
 MUST_CHECK bool session_open(struct pgconn **connection, const struct settings *settings, const char *url,
                              struct error *error);
 
-/* Marks the open transaction, or the session, as rowrelay's, so that a capture there does not send changes back. */
-MUST_CHECK bool session_set_origin(struct pgconn *connection, const struct settings *settings, bool in_transaction,
+/* Marks the open transaction, or the session, as rowrelay's; see target_origin.sql. */
+MUST_CHECK bool session_set_origin(struct pgconn *connection, const char *origin, bool in_transaction,
                                    struct error *error);
 
 #endif

@@ -14,6 +14,8 @@
 #include "targets/itself.h"
 #include "targets/likeness.h"
 #include "targets/mirror.h"
+#include "targets/origin.h"
+#include "targets/passed.h"
 #include "targets/pg_session.h"
 #include "targets/target.h"
 
@@ -46,6 +48,7 @@ struct postgres {
   bool is_source; /* the connection is the source's, and so is the transaction */
   struct fence fence;
   struct itself itself;
+  struct origin origin;
   struct mirror *mirror; /* one of these two */
   struct append *append;
 };
@@ -62,6 +65,7 @@ static void postgres_close(void *handle) {
   append_free(postgres->append, postgres->connection);
   fence_release(&postgres->fence);
   itself_release(&postgres->itself);
+  origin_release(&postgres->origin);
   if (!postgres->is_source)
     pgconn_close(postgres->connection);
   free(postgres);
@@ -81,6 +85,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   postgres->is_source = is_source_itself(url);
   fence_init(&postgres->fence);
   itself_init(&postgres->itself);
+  origin_init(&postgres->origin, settings->source_id, postgres->is_source);
   bool ok = itself_read(&postgres->itself, source, error) &&
             (settings->append ? append_new(&postgres->append, error)
                               : mirror_new(&postgres->mirror, postgres->is_source ? NULL : settings->source_id, error));
@@ -119,9 +124,10 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   pgconn_pipeline_begin(connection);
   if (passes_fence)
     fence_pass_new(&postgres->fence, connection, source_id, push, counts);
-  bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
-                                        : mirror_add(postgres->mirror, connection, push,
-                                                     postgres->is_source ? NULL : &postgres->fence, &failed);
+  bool added = postgres->append != NULL
+                   ? append_add(postgres->append, connection, &postgres->origin, push, &failed)
+                   : mirror_add(postgres->mirror, connection, push, postgres->is_source ? NULL : &postgres->fence,
+                                &postgres->origin, &failed);
   if (!postgres->is_source && postgres->mirror != NULL && !(passes_fence && counts))
     fence_note(connection, source_id, push);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
@@ -134,6 +140,8 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
   if (!added)
     *error = failed;
+  if (!ran || !added)
+    origin_forget(&postgres->origin);
   return ran && added;
 }
 
@@ -209,9 +217,11 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
 static bool push_to_source(struct postgres *postgres, const struct push *push, struct error *error) {
   struct pgconn *connection = postgres->connection;
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
+  origin_forget(&postgres->origin);
   bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
-            session_set_origin(connection, postgres->settings, true, error) && prepare(postgres, push, error) &&
-            write_prepared(postgres, push, error) && pgconn_script(connection, END_PUSH, error);
+            session_set_origin(connection, postgres->settings->source_id, true, error) &&
+            prepare(postgres, push, error) && write_prepared(postgres, push, error) &&
+            pgconn_script(connection, END_PUSH, error);
   if (ok)
     return true;
   struct error ignored;
@@ -264,8 +274,7 @@ static bool push_once(struct postgres *postgres, const struct push *push, struct
   return postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
 }
 
-static bool postgres_push(void *handle, const struct push *push, struct error *error) {
-  struct postgres *postgres = handle;
+static bool push_all(struct postgres *postgres, const struct push *push, struct error *error) {
   bool ok = push_once(postgres, push, error);
   for (int i = 0; !ok && i < MOST_GIVING_WAY && give_way(postgres, push, error); i++)
     ok = push_once(postgres, push, error);
@@ -276,6 +285,32 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
     fence_know(postgres->settings, push);
   for (size_t i = 0; ok && i < push->count; i++)
     verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
+  return ok;
+}
+
+/* The tables' names at the source itself are those that a push there finds. */
+static bool find_passed(struct postgres *postgres, struct passed *passed, const struct push *push,
+                        struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  struct error ignored;
+  pgconn_set_deadline(connection, postgres->settings->push_timeout);
+  if ((!postgres->is_source || pgconn_script(connection, BEGIN_PUSH, error)) &&
+      passed_find(passed, connection, push, error) &&
+      (!postgres->is_source || pgconn_script(connection, END_PUSH, error)))
+    return true;
+  if (postgres->is_source && !pgconn_script(connection, UNDO_PUSH, &ignored))
+    error->kind = FAILURE_RETRY;
+  return false;
+}
+
+static bool postgres_push(void *handle, const struct push *push, struct error *error) {
+  struct postgres *postgres = handle;
+  if (!passed_may_be(push))
+    return push_all(postgres, push, error);
+  struct passed passed = {.indexes = NULL};
+  bool ok = find_passed(postgres, &passed, push, error) && push_all(postgres, &passed.rest, error);
+  passed_answer(&passed, push);
+  passed_release(&passed);
   return ok;
 }
 

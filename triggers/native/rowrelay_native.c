@@ -59,13 +59,28 @@ static bool is_hex(const char *text, size_t length, bool may_be_nothing) {
   return strspn(text, "0123456789abcdef") >= length && (may_be_nothing || strspn(text, "0") < length);
 }
 
-/* As rowrelay.traced() of a change without a caveat: 00-TRACE-SPAN-FLAGS. */
+/* 00-TRACE-SPAN-FLAGS */
+static bool is_trace(const char *trace) {
+  return trace != NULL && strlen(trace) == 55 && strncmp(trace, "00-", 3) == 0 && is_hex(trace + 3, 32, false) &&
+         trace[35] == '-' && is_hex(trace + 36, 16, false) && trace[52] == '-' && is_hex(trace + 53, 2, true);
+}
+
+/* The tables that a change has passed, with blanks between them. */
+static bool is_path(const char *origin) {
+  return origin != NULL && origin[0] != '\0' && strspn(origin, "/ 0123456789") == strlen(origin) &&
+         strlen(origin) < 8000;
+}
+
+/* As rowrelay.traced() of a change without a caveat. */
 static Datum find_trace(void) {
   const char *trace = GetConfigOption("rowrelay.traceparent", true, false);
-  if (trace == NULL || strlen(trace) != 55 || strncmp(trace, "00-", 3) != 0 || !is_hex(trace + 3, 32, false) ||
-      trace[35] != '-' || !is_hex(trace + 36, 16, false) || trace[52] != '-' || !is_hex(trace + 53, 2, true))
+  const char *origin = GetConfigOption("rowrelay.origin", true, false);
+  bool has_trace = is_trace(trace), has_path = is_path(origin);
+  if (!has_trace && !has_path)
     return (Datum)0;
-  return CStringGetTextDatum(psprintf("{\"traceparent\":\"%s\"}", trace));
+  return CStringGetTextDatum(psprintf("{%s%s%s%s%s%s%s}", has_trace ? "\"traceparent\":\"" : "", has_trace ? trace : "",
+                                      has_trace ? "\"" : "", has_trace && has_path ? "," : "",
+                                      has_path ? "\"path\":\"" : "", has_path ? origin : "", has_path ? "\"" : ""));
 }
 
 /* As rowrelay.login_name() says it. */

@@ -4,7 +4,7 @@
 -- has and that are left out; and the captured tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, number, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
---   is_replaced, columns, types, document, source_columns, hidden_columns, read_from, column_types, parts
+--   is_replaced, columns, types, document, source_columns, hidden_columns, read_from, column_types, parts, identity
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
        c.relation::oid::text as number,
@@ -73,7 +73,9 @@ select r.capture,
          (select coalesce(json_agg(json_build_object('kind', p.kind, 'name', p.name, 'definition', p.definition)), '[]')
             from rowrelay.mirror_parts(c, r.into_table) p
            where p.left_out is null)
-       end as parts
+       end as parts,
+       -- for the path of what is captured again where it arrives, as passed_identities.sql says it
+       b.server || '/' || c.relation::oid as identity
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (select exists (select from pg_class o where o.oid = c.relation) as is_there) as t
@@ -81,4 +83,6 @@ select r.capture,
     select case when rowrelay.full_name(c.relation) is null then c.key_names
                 else rowrelay.attribute_names(c.relation, c.key_columns) end as names) as k
   cross join lateral rowrelay.image_columns(c) as i
+  cross join (select rowrelay.system_identifier() || '/' || d.oid as server
+                from pg_database d where d.datname = current_database()) as b
  where r.target = $1::integer and ($2::integer is null or r.capture = $2::integer);

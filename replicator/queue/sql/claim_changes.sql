@@ -6,13 +6,13 @@
 --   $4 whether to read when, by whom and in which transaction too, which only some targets need
 --   $5 whether to read their age, in microseconds
 -- Gives logged: id, capture, operation, key, old_row, new_row, text_columns, problem, captured_at, txid, actor,
---   traceparent, age, expansion
+--   traceparent, path, age, expansion
 select h.id, h.capture, h.op as operation, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns' as text_columns,
        h.caveat ->> 'problem' as problem,
        case when $4::boolean then to_json(h.captured_at) #>> '{}' end as captured_at,
        case when $4::boolean then h.txid end as txid,
        case when $4::boolean then coalesce(h.actor, h.db_user) end as actor,
-       h.caveat ->> 'traceparent' as traceparent,
+       h.caveat ->> 'traceparent' as traceparent, h.caveat ->> 'path' as path,
        case when $5::boolean then rowrelay.change_age(h.txid, h.captured_at) end as age,
        null as expansion
   from unnest($1::bigint[], $2::date[]) as q(id, day)

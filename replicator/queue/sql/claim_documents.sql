@@ -5,7 +5,7 @@
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once  $4 their lanes  $5 document
 --   $6 number of its lanes that are not late  $7 whether to read their age, in microseconds
 -- Gives logged: id, capture, operation, key, old_row, new_row, text_columns, problem, captured_at, txid, actor,
---   traceparent, age, expansion
+--   traceparent, path, age, expansion
 with source as materialized (
   -- the table may have been captured before, under another number
   select o.id as capture, s.keys_query is not null as asks, a.attname as name, s.key_name as former_name,
@@ -23,7 +23,7 @@ with source as materialized (
 select h.id, h.capture, h.op as operation, h.key, null as old_row,
        case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end as new_row,
        null as text_columns, null as problem, null as captured_at, null as txid, null as actor,
-       null as traceparent,
+       null as traceparent, null as path,
        case when $7::boolean then rowrelay.change_age(h.txid, h.captured_at) end as age,
        case when h.caveat ->> 'problem' is not null or k.is_lost
               or h.op = 't' and (rowrelay.lane_position(q.lane) <> -1 or h.new_row is not null) then 'all'

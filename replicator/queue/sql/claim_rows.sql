@@ -13,7 +13,7 @@
 --   $10 whether to read when, by whom and in which transaction too, which only some targets need
 --   $11 whether to read their age, in microseconds
 -- Gives taken: change_id, lane, day, bytes, id, capture, operation, key, old_row, new_row, text_columns, problem,
---   captured_at, txid, actor, traceparent, age, expansion
+--   captured_at, txid, actor, traceparent, path, age, expansion
 with floors as materialized (
   select l.lane, l.floor from unnest($2::integer[], $3::bigint[]) as l(lane, floor)
 ), locked as materialized (
@@ -56,7 +56,7 @@ select c.change_id, c.lane, c.day, c.bytes, h.id, h.capture, h.op as operation, 
        case when $10::boolean then to_json(h.captured_at) #>> '{}' end as captured_at,
        case when $10::boolean then h.txid end as txid,
        case when $10::boolean then coalesce(h.actor, h.db_user) end as actor,
-       h.caveat ->> 'traceparent' as traceparent,
+       h.caveat ->> 'traceparent' as traceparent, h.caveat ->> 'path' as path,
        case when $11::boolean then rowrelay.change_age(h.txid, h.captured_at) end as age,
        null as expansion
   from (select * from claimed order by change_id offset 0) as c -- sorted before the images are there

@@ -35,7 +35,7 @@ static bool read_one(const char *const *queued, const char *const *logged) {
 Test(change, is_read_with_all_that_is_known_of_it) {
   cr_assert(read_one((const char *const[]){"81", "4099", "2026-01-31", "17"},
                      (const char *const[]){"81", "3", "u", "5", NULL, "{\"id\":5}", "[\"j\"]", NULL, "now", "700",
-                                           "ann", TRACE, "12", NULL}));
+                                           "ann", TRACE, "1/2/3", "12", NULL}));
   cr_assert_eq(batch.count, 1);
   const struct change *change = &batch.changes[0];
   cr_assert(change->id == 81 && change->lane == 4099 && change->bytes == 17 && change->capture == 3);
@@ -47,6 +47,7 @@ Test(change, is_read_with_all_that_is_known_of_it) {
   cr_assert_str_eq(change->text_columns, "[\"j\"]");
   cr_assert_str_eq(change->actor, "ann");
   cr_assert_str_eq(change->traceparent, TRACE);
+  cr_assert_str_eq(change->path, "1/2/3");
   cr_assert_eq(change->age, 12);
   cr_assert_eq(change->route, &known[0]);
   batch_release(&batch);
@@ -56,15 +57,15 @@ Test(change, is_read_with_all_that_is_known_of_it) {
 Test(change, what_is_no_traceparent_is_none) {
   cr_assert(read_one((const char *const[]){"1", "4097", "2026-01-31", "0"},
                      (const char *const[]){"1", "3", "i", "5", NULL, "{}", NULL, NULL, NULL, NULL, NULL,
-                                           TRACE "\r\nX: y", NULL, NULL}));
+                                           TRACE "\r\nX: y", NULL, NULL, NULL}));
   cr_assert_null(batch.changes[0].traceparent);
   batch_release(&batch);
 }
 
 Test(change, whose_age_nobody_asked_for_has_none) {
-  cr_assert(
-      read_one((const char *const[]){"1", "4097", "2026-01-31", "0"},
-               (const char *const[]){"1", "3", "d", "5", "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
+  cr_assert(read_one(
+      (const char *const[]){"1", "4097", "2026-01-31", "0"},
+      (const char *const[]){"1", "3", "d", "5", "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
   cr_assert_eq(batch.changes[0].age, -1);
   cr_assert_null(batch.changes[0].captured_at);
   batch_release(&batch);
@@ -73,7 +74,7 @@ Test(change, whose_age_nobody_asked_for_has_none) {
 Test(change, that_is_not_in_the_log_is_told_of_with_its_day) {
   cr_assert_not(read_one(
       (const char *const[]){"81", "4099", "2026-01-31", "17"},
-      (const char *const[]){NULL, NULL, "", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
+      (const char *const[]){NULL, NULL, "", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
   cr_assert_eq(error.kind, FAILURE_FATAL);
   cr_assert_str_eq(error.message, "change 81 is queued but missing from the log (partition of 2026-01-31)");
   cr_assert_eq(batch.count, 0);
@@ -81,9 +82,9 @@ Test(change, that_is_not_in_the_log_is_told_of_with_its_day) {
 }
 
 Test(change, of_a_table_that_is_not_routed_here_is_for_later) {
-  cr_assert_not(
-      read_one((const char *const[]){"81", "4099", "2026-01-31", "17"},
-               (const char *const[]){"81", "4", "u", "5", NULL, "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
+  cr_assert_not(read_one(
+      (const char *const[]){"81", "4099", "2026-01-31", "17"},
+      (const char *const[]){"81", "4", "u", "5", NULL, "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
   cr_assert_eq(error.kind, FAILURE_RETRY);
   batch_release(&batch);
 }
@@ -97,7 +98,7 @@ Test(change, a_batch_is_filled_again_after_it_was_cleared) {
     for (int i = 0; i < count; i++) {
       memcpy(queued[i], (const char *[]){"81", "4099", "2026-01-31", "17"}, sizeof queued[i]);
       memcpy(logged[i],
-             (const char *[]){"81", "3", "u", "5", NULL, "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+             (const char *[]){"81", "3", "u", "5", NULL, "{}", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
              sizeof logged[i]);
     }
     cr_assert(
