@@ -53,6 +53,7 @@ declare
       "route": ["select"],
       "document": ["select"],
       "document_source": ["select"],
+      "server_start": ["select"],
       "change": ["select"],
       "target": ["select", {"update": ["state", "reason", "version"]}],
       "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note",

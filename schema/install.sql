@@ -48,8 +48,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/last_change_id.sql
 \ir functions/history/system_identifier.sql
 \ir functions/history/database_oids.sql
-\ir functions/history/is_restored.sql
-\ir functions/history/note_origin.sql
+\ir functions/history/timeline.sql
+\ir functions/history/another_life.sql
 \ir ../triggers/numbered_here.sql
 \ir ../triggers/column_names.sql
 \ir ../triggers/numbers_here.sql
@@ -58,7 +58,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/check_numbered.sql
 \ir functions/target/try_lock_configuration.sql
 \ir functions/target/lock_configuration.sql
-\ir functions/history/timeline.sql
 \ir functions/history/server_started.sql
 \ir functions/history/server_run.sql
 \ir functions/target/this_server.sql

@@ -91,6 +91,7 @@ extern const struct command COMMAND_status;
 extern const struct command COMMAND_errors;
 extern const struct command COMMAND_retry;
 extern const struct command COMMAND_replay;
+extern const struct command COMMAND_resume;
 extern const struct command COMMAND_skip;
 extern const struct command COMMAND_log;
 extern const struct command COMMAND_undo;

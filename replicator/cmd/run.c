@@ -29,6 +29,7 @@ static bool run(const struct options *given, struct error *error) {
                                        .targets = targets,
                                        .target_count = count,
                                        .wait = 1000 * wait,
+                                       .here = option_given(given, "here"),
                                        .until_empty = option_given(given, "until-empty"),
                                        .listen = option_text(given, "listen")};
   memory_keep_little();
@@ -42,6 +43,8 @@ static const struct option OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "deliver only to this target"},
     {.name = "until-empty",
      .help = "stop when nothing is pending; refused changes, and those that wait for their table, do not count"},
+    {.name = "here",
+     .help = "deliver also where the database was restored, copied, upgraded or recovered: it is the source now"},
     {.name = "wait",
      .value = "SECONDS",
      .help = "exit with status 1 when the source, or with --until-empty a target, has failed for this long"},

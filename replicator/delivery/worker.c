@@ -29,7 +29,7 @@ static void *work_until_told(void *argument) {
   bool stay = true;
   while (stay && worker_pool_enter(worker->pool)) {
     struct error error;
-    if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
+    if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, false, &error)) {
       work->breaker.source = work->source;
       stay = round_poll(work);
     } else {

@@ -176,7 +176,7 @@ static bool go_round(struct round *round, struct error *error) {
 static void work(struct backfiller *backfiller) {
   struct error error;
   struct round round = {.backfiller = backfiller};
-  bool ok = source_open_for_work(&round.source, backfiller->conninfo, &error);
+  bool ok = source_open_for_work(&round.source, backfiller->conninfo, false, &error);
   do {
     round.moved = false;
     ok = ok && go_round(&round, &error);

@@ -63,7 +63,7 @@ static void *work_until_told(void *argument) {
   while (wait_for_work(task)) {
     struct error error;
     struct source *source = NULL;
-    if (!source_open_for_work(&source, task->conninfo, &error)) {
+    if (!source_open_for_work(&source, task->conninfo, false, &error)) {
       background_tell_failure(task, &error, task->name);
       continue;
     }

@@ -48,7 +48,7 @@ bool patience_is_refusal(const struct error *error) {
 }
 
 bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error *error) {
-  return error->kind == FAILURE_USAGE ||
+  return error->kind == FAILURE_USAGE || source_is_elsewhere(error) ||
          (error->kind == FAILURE_FATAL && !was_connected && (is_awaited || !patience_is_refusal(error)));
 }
 

@@ -146,14 +146,21 @@ static bool check_installation(struct supervisor *supervisor, const char *source
   return error_hint(error, "start the process again");
 }
 
-/* Queues may also be empty because workers have left targets that belong to another installation by now. */
-static bool confirm_installation(struct supervisor *supervisor, struct error *error) {
+/*
+ * Whether the queue of each target that is there was read. Workers may have left one because it belongs to another
+ * installation, or was gone for a moment, and one may be new.
+ */
+static bool confirm_targets(struct supervisor *supervisor, bool *all, struct error *error) {
   struct settings_list targets;
   if (!settings_list_load(&targets, supervisor->source, supervisor->names, error))
     return false;
   bool ok = true;
-  for (size_t i = 0; ok && i < targets.count; i++)
-    ok = check_installation(supervisor, targets.all[i]->source_id, error);
+  for (size_t i = 0; ok && i < targets.count; i++) {
+    struct served_target *served = find_served(supervisor, targets.all[i]->target);
+    *all = *all && served != NULL && !worker_pool_is_deserted(&served->pool);
+    ok = check_installation(supervisor, targets.all[i]->source_id, error) &&
+         settings_are_of_this_source(targets.all[i], error);
+  }
   settings_list_release(&targets);
   return ok;
 }
@@ -256,7 +263,7 @@ static bool begin_instance(struct supervisor *supervisor, struct error *error) {
 
 /* Opens this thread's connection. */
 static bool connect_source(struct supervisor *supervisor, struct error *error) {
-  if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
+  if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, supervisor->options->here, error))
     return !supervisor->was_connected && source_explain_place(error);
   pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
   if ((supervisor->was_connected || check_targets(supervisor, error)) && begin_instance(supervisor, error) &&
@@ -386,7 +393,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
     if (*empty && !target_is_empty(supervisor, pool, empty, error))
       return false;
   }
-  return !*empty || confirm_installation(supervisor, error);
+  return !*empty || confirm_targets(supervisor, empty, error);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------------- */

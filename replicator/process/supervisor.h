@@ -15,6 +15,7 @@ struct supervisor_options {
   int workers;                /* for each target */
   const char *const *targets; /* names; NULL with a count of 0: all, also later ones */
   size_t target_count;
+  bool here;        /* the database is the source now, also where it was restored or copied */
   bool until_empty; /* stop when nothing is pending */
   int64_t wait; /* fail when the source, or with until_empty a target, has failed for so many milliseconds; 0: never */
   const char *listen; /* address for HTTP; NULL: none */

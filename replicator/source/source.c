@@ -149,9 +149,9 @@ bool source_check_schema(struct source *source, struct error *error) {
 
 enum { COLUMN_GOES_ON_AFTER, COLUMN_IS_ALARM };
 
-static bool skip_lost_ids(struct source *source, struct error *error) {
+bool source_begin(struct source *source, bool is_here, struct error *error) {
   PGresult *result = NULL;
-  if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error)) {
+  if (!source_run(source, &QUERY_skip_lost_ids, VALUES(is_here ? "true" : "false"), &result, error)) {
     if (strcmp(error->sqlstate, "25006") == 0)
       error_hint(error, "name all servers in the conninfo, and add target_session_attrs=read-write");
     return false;
@@ -171,13 +171,17 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
   return true;
 }
 
-bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
+bool source_is_elsewhere(const struct error *error) {
+  return strcmp(error->sqlstate, "RR002") == 0;
+}
+
+bool source_open_for_work(struct source **source, const char *conninfo, bool is_here, struct error *error) {
   *source = NULL;
   struct source *opened = open_with(conninfo, SESSION_WORK, POOLER_OPEN_TIMEOUT, error);
   if (opened == NULL)
     return false;
   pgconn_set_deadline(opened->connection, BEGIN_TIMEOUT);
-  if (!source_check_schema(opened, error) || !skip_lost_ids(opened, error)) {
+  if (!source_check_schema(opened, error) || !source_begin(opened, is_here, error)) {
     source_close(opened);
     return false;
   }

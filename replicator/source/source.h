@@ -20,9 +20,14 @@ MUST_CHECK bool source_open_within(struct source **source, const char *conninfo,
 /*
  * The same, for a long-running process: with settings under which plans stay the same however full the queue is, and
  * both sides detect dead connections. It has then been checked that the schema is this program's, and whether the
- * server has lost change ids that targets may know: before that nothing may be claimed.
+ * server has lost change ids that targets may know: before that nothing may be claimed. Fails where the database was
+ * restored, copied, upgraded or recovered since it delivered, unless `is_here` says that it is the source now.
  */
-MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, struct error *error);
+MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, bool is_here, struct error *error);
+/* The last step of that by itself. */
+MUST_CHECK bool source_begin(struct source *source, bool is_here, struct error *error);
+/* Whether it failed because the source is another database now, as far as is known: only a person ends that. */
+bool source_is_elsewhere(const struct error *error);
 /* Whether an attempt of this process to connect has failed since that time (clock_now()). Then whoever could do without
  * a connection for a while should close it, in case that there are too many. */
 bool source_has_refused(int64_t since);

@@ -96,6 +96,7 @@ comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.this_server();
+drop function if exists rowrelay.skip_lost_ids(); -- it has a parameter now
 drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
@@ -332,9 +333,7 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
-alter table rowrelay.migration add column written_by bigint;
-comment on column rowrelay.migration.written_by is
-  'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
+update rowrelay.source set server = null; -- which has other parts now; schema/server.sql records it again
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '

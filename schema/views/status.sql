@@ -23,6 +23,10 @@ select t.name as target,
        refused.errors,
        refused.blocked,
        concat_ws('; ',
+         (select format('nothing is delivered from this database: it was %s since it delivered -- if it is the source '
+                        'now: %s', l.happened, rowrelay.command('rowrelay resume --here',
+                                                              'select rowrelay.skip_lost_ids(is_here => true)'))
+            from rowrelay.another_life() as l(happened) where l.happened is not null),
          t.reason,
          t.may_differ,
          case when o.target is not null then

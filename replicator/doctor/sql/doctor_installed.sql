@@ -21,6 +21,11 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
                           and rowrelay.full_name(o) in (k.relation_name, k.chosen_name)))
      group by c.note
     union all
+    select 1, 'fail', 'source', null,
+           format('nothing is delivered from this database: it was %s since it delivered; if it is a copy, uninstall '
+                  'rowrelay here', l.happened), 'rowrelay resume --here'
+      from rowrelay.another_life() as l(happened) where l.happened is not null
+    union all
     select 1, 'warn', 'server module', null, o.obstacle, 'in psql: ' || o.remedy
       from rowrelay.native_obstacle() as o where o.obstacle is not null
     union all

@@ -4,7 +4,7 @@
 --   $1 target  $2 version  $3 floor
 insert into rowrelay.floor as f (target, version, floor)
 select t.id, t.version, $3::bigint from rowrelay.target t where t.id = $1::integer and t.version = $2::integer
-    and not rowrelay.is_restored()
+    and rowrelay.another_life() is null
    for share skip locked
 on conflict (target) do update set version = excluded.version, floor = excluded.floor
   where f.floor < excluded.floor;

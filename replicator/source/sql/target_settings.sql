@@ -32,7 +32,7 @@ select t.id as target,
        p.id is null and s.options ->> 'guarantee' = 'at-most-once' as at_most_once,
        exists (select from rowrelay.trouble w where w.target = t.id) as is_failing,
        exists (select from rowrelay.hold h where h.target = t.id) as has_holds,
-       (select rowrelay.is_restored()) as is_restored
+       (select rowrelay.another_life() is not null) as is_restored
   from rowrelay.target t
   left join (rowrelay.document d join rowrelay.target p on p.id = d.delivers_to) on d.target = t.id
   cross join lateral (select coalesce(p.url, t.url) as url) as u

@@ -11,7 +11,7 @@ begin
   -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
   -- subtransaction.
   lock table rowrelay.mutex in row exclusive mode;
-  if rowrelay.is_restored() then
+  if rowrelay.another_life() = 'restored or copied' then
     perform rowrelay.renumber();
   end if;
   return true;

@@ -52,6 +52,7 @@ Test(copy_restored, what_is_written_after_a_restore_does_not_count_as_copied) {
   sql(f.at_source, "drop trigger gate on rowrelay.backfill;"
                    "update rowrelay.backfill set snapshot = '99999999:99999999:' where state = 'joining';"
                    "update item set v = 'new' where id < 3; delete from item where id = 3");
+  rowrelay_ok(&f, "resume", "--here", NULL);
   mirrored_deliver(&f);
   wait_until_empty(&f, 20);
   same_rows(&f, "item", "item", "id");
@@ -73,7 +74,7 @@ Test(copy_restored, what_was_queued_before_a_restore_does_not_come_over_a_later_
   restore(&f, "");
   sql(f.at_source, "update rowrelay.change set txid = '99999999';"
                    "update item set v = 'new' where id < 3; delete from item where id = 3;"
-                   "select rowrelay.skip_lost_ids(); select rowrelay.backfill('item', 'w');"
+                   "select rowrelay.skip_lost_ids(is_here => true); select rowrelay.backfill('item', 'w');"
                    "select rowrelay.copy_switch(id) from rowrelay.backfill;"
                    "select rowrelay.copy_hold(id, null, 1000000) from rowrelay.backfill");
   mirrored_deliver(&f);
@@ -105,23 +106,28 @@ Test(copy_restored, a_second_move_to_a_new_server_is_noticed_though_all_oids_are
   mirrored_begin(&f, "copy_moved_twice", "create table item (id int primary key)");
   mirrored_capture(&f, "item");
   mirrored_deliver(&f);
-  cr_assert_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "f");
+  static const char LIFE[] = "select coalesce(rowrelay.another_life(), 'the same')";
+  static const char AFTER[] =
+      "select concat(restored_id > 0, rowrelay.log_mark() = '%s', rowrelay.another_life()) from rowrelay.source";
+  cr_assert_str_eq(ask(f.at_source, LIFE), "the same");
   char mark[64];
   snprintf(mark, sizeof mark, "%s", ask(f.at_source, "select rowrelay.log_mark()"));
-  /* As pg_upgrade does. */
-  sql(f.at_source, "vacuum full rowrelay.migration");
-  sql(f.at_source, "vacuum freeze rowrelay.migration");
-  sql(f.at_source, "update rowrelay.source set server[1] = '1' || server[1]; select rowrelay.skip_lost_ids()");
-  cr_expect_str_eq(
-      ask(f.at_source, "select concat(restored_id, rowrelay.log_mark() = '%s') from rowrelay.source", mark), "0t");
-  /* As a restore does: another transaction writes all rows, and sequences are what they were there. */
-  sql(f.at_source, "update rowrelay.migration set version = version; select setval('rowrelay.server_run', 1);"
-                   "update rowrelay.source set server[1] = '1' || server[1]");
-  cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "t");
+  /* As pg_upgrade leaves it: a newer server that goes on from the same transactions. */
+  sql(f.at_source, "update rowrelay.source set server[1] = '1' || server[1], server[3] = '9'");
+  cr_expect_str_eq(ask(f.at_source, LIFE), "upgraded or copied");
+  cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.skip_lost_ids()"), "RR002");
+  sql(f.at_source, "select rowrelay.skip_lost_ids(is_here => true)");
+  cr_expect_str_eq(ask(f.at_source, AFTER, mark), "ft");
+  /* As a restore into a new server, which has had fewer transactions, or is of the same version. */
+  sql(f.at_source, "update rowrelay.source set server[1] = '1' || server[1], server[3] = '9';"
+                   "update rowrelay.server_start set next_txid = '99999999'");
+  cr_expect_str_eq(ask(f.at_source, LIFE), "restored or copied");
+  sql(f.at_source, "delete from rowrelay.server_start; select setval('rowrelay.server_run', 1);"
+                   "update rowrelay.source set server[1] = '2' || server[1]");
+  sql(f.at_source, "update rowrelay.source set server[3] = current_setting('server_version_num')::int / 10000");
+  cr_expect_str_eq(ask(f.at_source, LIFE), "restored or copied");
   cr_expect_str_neq(ask(f.at_source, "select rowrelay.log_mark()"), mark);
-  sql(f.at_source, "select rowrelay.skip_lost_ids()");
-  cr_expect_str_eq(
-      ask(f.at_source, "select concat(restored_id > 0, rowrelay.log_mark() = '%s') from rowrelay.source", mark), "tf");
-  cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_restored()"), "f");
+  sql(f.at_source, "select rowrelay.skip_lost_ids(is_here => true)");
+  cr_expect_str_eq(ask(f.at_source, AFTER, mark), "tf");
   fixture_end(&f);
 }

@@ -496,6 +496,7 @@ Test(capture_partitions, a_database_that_was_restored_from_a_dump_captures_them_
            "printf '%%s\n' \"$dump\" | $bin/psql -XAtq '%s' >/dev/null 2>&1",
            f.source, f.source, f.source);
   cr_assert(system(command) == 0);
+  rowrelay_ok(&f, "resume", "--here", NULL);
   for (int maintained = 0; maintained < 2; maintained++) {
     sql(f.at_source,
         "insert into t values (1, 1), (20, 1), (3, 3); insert into t_1_1 values (2, 2); update t set n = 5;"

@@ -119,7 +119,7 @@ Test(restored, what_was_said_of_columns_holds_for_those_with_the_same_names) {
                    "55000");
   rowrelay_ok(&f, "verify", "w", "b", NULL);
   write_rows(&f, 11);
-  sql(f.at_source, "select rowrelay.skip_lost_ids()");
+  rowrelay_ok(&f, "resume", "--here", NULL);
   write_rows(&f, 21);
   nothing_is_seen_or_missing(&f);
   mirrored_maintain(&f);
@@ -192,6 +192,7 @@ Test(restored, a_table_that_got_the_number_of_one_that_was_gone_is_not_captured)
   sql(f.at_source, "insert into gone values (1, 'v'); drop table gone; alter table kept rename to renamed");
   restore(&f, "renamed, other");
   sql(f.at_source, "update rowrelay.capture set relation = 'other'::regclass where relation_name = 'public.gone'");
+  rowrelay_ok(&f, "resume", "--here", NULL);
   for (int i = 0; i < 2; i++) {
     sql(f.at_source, "insert into other values (%d, '4111'); insert into renamed values (%d, 'v')", i, i);
     mirrored_maintain(&f);
@@ -236,6 +237,7 @@ Test(restored, what_older_rows_have_in_an_added_column_is_known) {
   sql(f.at_source, "alter table a add n int default 42");
   mirrored_maintain(&f);
   restore(&f, "a");
+  rowrelay_ok(&f, "resume", "--here", NULL);
   mirrored_maintain(&f);
   sql(f.at_source, "update a set v = 'c' where id = 1");
   mirrored_same(&f, "a");
@@ -243,6 +245,7 @@ Test(restored, what_older_rows_have_in_an_added_column_is_known) {
   /* what nobody saw before the dump was made is told */
   sql(f.at_source, "alter table a add r int default 7");
   restore(&f, "a");
+  rowrelay_ok(&f, "resume", "--here", NULL);
   mirrored_deliver(&f);
   mirrored_maintain(&f);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.gaps"), "1");

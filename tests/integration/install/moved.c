@@ -64,7 +64,7 @@ Test(moved, a_source_moves_by_logical_replication_with_its_log_and_nothing_is_mi
   run_script(&f, new,
              "pg_dump -Fc -n rowrelay \"$OLD\" | pg_restore -d \"$NEW\"; pg_restore -l tables.dump | grep '!rowrelay' "
              ">triggers.list; pg_restore -d \"$NEW\" -L triggers.list tables.dump; "
-             "psql -Xq \"$NEW\" -c 'select rowrelay.skip_lost_ids()'");
+             "psql -Xq \"$NEW\" -c 'select rowrelay.skip_lost_ids(is_here => true)'");
 
   sql(there, "update shop.item set v = 'new', secret = 'SECRET' where id = 5; insert into shop.item (v) values ('new');"
              "delete from shop.bare where v = 'b'; insert into shop.part values (3, '2026-04-01')");

@@ -84,7 +84,7 @@ static char *ask_for_settings(struct fixture *f) {
           "'(select json_agg(c) from (select %%s from rowrelay.%%I order by 1, 2) as c)', names, name), ', ')) "
           "from (select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names "
           "        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 "
-          "         and not a.attisdropped and a.attname <> 'ids_skipped' " /* a sequence since version 2 */
+          "         and not a.attisdropped and a.attname not in ('ids_skipped', 'server') " /* others since version 2 */
           "       where c.oid = any ('{rowrelay.capture,rowrelay.target,rowrelay.route,rowrelay.source}'::regclass[]) "
           "       group by c.relname) as t"));
 }

@@ -889,6 +889,7 @@ comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.this_server();
+drop function if exists rowrelay.skip_lost_ids(); -- it has a parameter now
 drop function if exists rowrelay.check_children(rowrelay.capture);
 drop function if exists rowrelay.lock_refused_lanes(text, bigint[]);
 drop function if exists rowrelay.check_undone(rowrelay.undo_step[]);
@@ -1125,9 +1126,7 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
-alter table rowrelay.migration add column written_by bigint;
-comment on column rowrelay.migration.written_by is
-  'the transaction that wrote this row, as xmin has it: another one after a restore; see rowrelay.is_restored()';
+update rowrelay.source set server = null; -- which has other parts now; schema/server.sql records it again
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '
@@ -1591,24 +1590,38 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from pg_database d
    where d.datname = current_database();
 $$;
--- Purpose:    whether this database was restored from a dump, or copied, since rowrelay.skip_lost_ids() looked last.
---             Its transactions may have other numbers then. A restore in a new server may get the same oids as the
---             database that was dumped, which was restored in a new server itself; but a row that knows which
---             transaction wrote it has been written by another one. (pg_upgrade, standbys and backups keep both.)
-create or replace function rowrelay.is_restored() returns boolean
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select exists (select from rowrelay.source s
-                  where substring(s.server[1] from '[0-9]+ [0-9]+$') <> rowrelay.database_oids())
-      or exists (select from rowrelay.migration m where m.written_by <> m.xmin::text::bigint);
+-- Purpose:    the timeline of this server, which is another one after a failover or a recovery to a point in time
+create or replace function rowrelay.timeline() returns integer
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+  select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer;
 $$;
--- Purpose:    lets a row know which transaction wrote it, for rowrelay.is_restored()
-create or replace function rowrelay.note_origin() returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-begin
-  update rowrelay.migration m set written_by = 0 where m.version = 1;
-  -- this version of the row is written by the same (sub)transaction as the one before
-  update rowrelay.migration m set written_by = m.xmin::text::bigint where m.version = 1;
-end
+-- Purpose:    tells whether this database is another one than that which has delivered until now. Nothing is delivered
+--             then until a person, or option --here, says that it is the source: see rowrelay.skip_lost_ids(). It asks
+--             what the server says of itself, and nothing that upkeep changes (a row's xmin, a file): the identifier of
+--             the server, and the oids of the database and of a sequence, which a restore of the schema makes again. A
+--             standby that takes over has the same ones, and so have a restart and files that are put back.
+-- Result:     null: it is the same. 'restored or copied': transactions may have other numbers here. 'upgraded or
+--             copied': the oids are the same in a newer server, whose transactions go on from ours, as pg_upgrade
+--             leaves it (from PostgreSQL 15 on). 'recovered to a point in time': a setting says that the new timeline
+--             is no failover
+create or replace function rowrelay.another_life() returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case
+           -- no row: it is being restored
+           when s.id is null or s.server[2] <> this.oids then 'restored or copied'
+           when s.server[1] not in ('', this.server) then
+             case when this.version > s.server[3]::integer
+                       and not exists (select from rowrelay.server_start n
+                                        where n.next_txid > pg_snapshot_xmax(pg_current_snapshot()))
+                  then 'upgraded or copied' else 'restored or copied' end
+           when not pg_is_in_recovery() and s.server[4] <> rowrelay.timeline()::text
+                and concat(current_setting('recovery_target'), current_setting('recovery_target_time'),
+                           current_setting('recovery_target_name'), current_setting('recovery_target_xid'),
+                           current_setting('recovery_target_lsn')) <> '' then 'recovered to a point in time'
+         end
+    from (select rowrelay.system_identifier() as server, rowrelay.database_oids() as oids,
+                 current_setting('server_version_num')::integer / 10000 as version) as this
+    left join rowrelay.source s on true
 $$;
 -- Purpose:    where the numbers of a table's columns are valid: this server, this database, this table. pg_dump numbers
 --             columns anew, so where a capture was stored elsewhere (rowrelay.capture.numbered_at), its numbers may
@@ -1782,7 +1795,7 @@ begin
   -- A mark for those who wait, which nobody waits for: pg_locks shows who has it, also if the row was locked in a
   -- subtransaction.
   lock table rowrelay.mutex in row exclusive mode;
-  if rowrelay.is_restored() then
+  if rowrelay.another_life() = 'restored or copied' then
     perform rowrelay.renumber();
   end if;
   return true;
@@ -1825,11 +1838,6 @@ begin
   perform rowrelay.try_lock_configuration();
 end
 $$;
--- Purpose:    the timeline of this server, which is another one after a failover or a recovery to a point in time
-create or replace function rowrelay.timeline() returns integer
-language sql volatile set search_path = pg_catalog, pg_temp as $$
-  select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer;
-$$;
 -- Purpose:    when this server was started, in microseconds since 1970: with the timeline it tells one run of a server
 --             from all others that go on from the same data. A crash after which the postmaster goes on is the same
 --             run, and so is a standby after it was promoted, which has another timeline then.
@@ -1855,13 +1863,14 @@ language sql volatile as $$
     pg_catalog.pg_last_wal_replay_lsn()), 0))
 $$;
 -- Purpose:    identifies the server, its current run, and this copy of the database
--- Result:     [1] the system identifier; the timeline, which differs after point-in-time recovery and after a failover;
---             and oids that differ in a restored dump; [2] when the server started; [3] up to where it has recovered,
---             from a crash, a backup, or as a standby; empty: it had been stopped properly
+-- Result:     [1] the system identifier, '': it may not be asked for; [2] oids that differ in a restored dump and in a
+--             copy of the database; [3] the major version; [4] the timeline, which differs after point-in-time recovery
+--             and after a failover; [5] when the server started; [6] up to where it has recovered, from a crash, a
+--             backup, or as a standby; empty: it had been stopped properly
 create or replace function rowrelay.this_server() returns text[]
 language sql volatile set search_path = pg_catalog, pg_temp as $$
-  select array[concat_ws(' ', rowrelay.system_identifier(),
-                         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), rowrelay.database_oids()),
+  select array[coalesce(rowrelay.system_identifier(), ''), rowrelay.database_oids(),
+               (current_setting('server_version_num')::integer / 10000)::text, rowrelay.timeline()::text,
                rowrelay.server_started()::text, coalesce(pg_last_wal_replay_lsn()::text, '')]
 $$;
 -- Purpose:    finds where a sequence must continue so that it gives out nothing that may have been given out and lost:
@@ -1940,11 +1949,11 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
 $$;
 -- Purpose:    tells this log from others: from that of another source, and of the database that it was restored from. A
 --             mark is made when the schema is installed, and stays with the database: over restarts, on its standbys,
---             and in an upgrade of the server that keeps its oids. A restore or a copy (rowrelay.is_restored) has
---             another mark, which the next process stores (rowrelay.skip_lost_ids()).
+--             and in an upgrade of the server that keeps its oids. A restore or a copy has another mark
+--             (rowrelay.another_life()), which rowrelay.skip_lost_ids() stores.
 create or replace function rowrelay.log_mark() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select case when s.server is null or not rowrelay.is_restored() then s.log_mark
+  select case when rowrelay.another_life() is distinct from 'restored or copied' then s.log_mark
               else left(md5(concat_ws(' ', s.log_mark, rowrelay.database_oids(), rowrelay.system_identifier())), 8) end
     from rowrelay.source s
 $$;
@@ -3848,29 +3857,33 @@ $$;
 -- Purpose:    whether this server may lack the latest deliveries: a standby took over, or the server was recovered to a
 --             point in time. A standby for which commits waited has them, but nobody can tell here that this one is
 --             such a standby: whoever promotes no others says so (setting rowrelay.standbys of the database).
--- Parameters: former, current: server[1] of rowrelay.this_server(), then and now
-create or replace function rowrelay.may_have_forgotten(former text, current text) returns boolean
+-- Parameters: former, current: rowrelay.this_server(), then and now
+create or replace function rowrelay.may_have_forgotten(former text[], current text[]) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select split_part(former, ' ', 1) = split_part(current, ' ', 1)
-         and split_part(former, ' ', 2) <> split_part(current, ' ', 2)
+  select former[1] = current[1] and former[4] <> current[4]
          and current_setting('rowrelay.standbys', true) is distinct from 'synchronous'
 $$;
 -- Purpose:    sees to it that what this server may have lost does no harm: it crashed, was restored, or is a promoted
 --             standby, and targets know changes, claims and deliveries that it does not. Every process calls this when
---             it connects, before it claims anything. Change ids and claim tokens continue after all that may have been
---             assigned before: see rowrelay.continue_ids(), which writers may have called already. A restore sets
---             sequences at its end, perhaps after a process has called this in the middle of it: then all is done once
---             more.
+--             it connects, before it claims anything. Where the database was restored, copied, upgraded or recovered to
+--             a point in time (rowrelay.another_life()), the former one may still deliver to the same targets: it
+--             fails there, so that nothing is delivered, until somebody calls it with is_here. Change ids and claim
+--             tokens continue after all that may have been assigned before: see rowrelay.continue_ids(), which writers
+--             may have called already. A restore sets sequences at its end, perhaps after a process has called this in
+--             the middle of it: then all is done once more.
+-- Parameters: is_here: this database is the source now, wherever it comes from
 -- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
 --             before. is_alarm: this was certainly more than a restart of the same server
--- Errors:     read_only_sql_transaction: the server is a standby
-create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
+-- Errors:     read_only_sql_transaction: the server is a standby; RR002: this may be a copy of the source
+create or replace function rowrelay.skip_lost_ids(is_here boolean default false, out goes_on_after bigint,
+                                                  out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   this   text[];
   last   text[];
   run    bigint;
   noted  bigint;
+  happened text;
   was_restored boolean;
 begin
   -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
@@ -3883,6 +3896,14 @@ begin
   if last = this and noted = run then
     return;
   end if;
+  happened := rowrelay.another_life();
+  if happened is not null and not is_here then
+    raise exception 'nothing is delivered from database %: it was % since it delivered', current_database(), happened
+      using errcode = 'RR002',
+            hint = format('If it is the source now, run: %s. If it is a copy, run: %s.',
+                          rowrelay.command('rowrelay resume --here', 'select rowrelay.skip_lost_ids(is_here => true)'),
+                          rowrelay.command('rowrelay uninstall', 'schema/uninstall.sql'));
+  end if;
   -- Others use the sequences before this transaction commits, so its commit must not be lost in a crash.
   perform set_config('synchronous_commit', 'local', true);
   -- Processes that connect at the same time wait here until the sequences have been set.
@@ -3891,15 +3912,15 @@ begin
   if last = this and noted = run then
     return;
   end if;
-  is_alarm := last = this or last[1] is distinct from this[1]
-              or last[3] is distinct from this[3] and this[3] <> '' and last[3] !~ '^[0-9]+$'; -- of version 1
+  is_alarm := last = this or happened is not null or last[4] is distinct from this[4]
+              or last[6] is distinct from this[6] and this[6] <> '';
 
   if not rowrelay.continue_ids() then
     raise exception 'change ids could not be continued after those that may be lost'
       using errcode = 'lock_not_available';
   end if;
   goes_on_after := (select f.last_value from rowrelay.ids_from f);
-  was_restored := rowrelay.is_restored() or last = this;
+  was_restored := coalesce(happened = 'restored or copied', false) or last = this;
   if was_restored then
     -- Its snapshot means nothing here, where transactions have other numbers.
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
@@ -3907,7 +3928,7 @@ begin
     perform rowrelay.park_perhaps_sent('was restored from a dump');
     perform rowrelay.note_lost_source('was restored from a dump');
     delete from rowrelay.floor; -- a process that was there before may have said what it knew
-  elsif rowrelay.may_have_forgotten(last[1], this[1]) then
+  elsif rowrelay.may_have_forgotten(last, this) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
     perform rowrelay.note_lost_source('failed over, or was recovered');
   end if;
@@ -3918,9 +3939,6 @@ begin
   update rowrelay.source s
      set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
          log_mark = rowrelay.log_mark();
-  if was_restored then
-    perform rowrelay.note_origin();
-  end if;
   -- Maintenance is due: writers may need what this server lacks, see rowrelay.native_obstacle().
   update rowrelay.job j set held_until = clock_timestamp() - interval '1 s'
    where j.name = any (array(select k.name from rowrelay.job k where k.name = 'maintain' for update skip locked));
@@ -19944,6 +19962,7 @@ create or replace view rowrelay.target_states as
 select t.id as target,
        case
          when t.state <> 'running' then t.state
+         when (select rowrelay.another_life()) is not null then 'not running'
          when not exists (select from rowrelay.instance i
                            where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
            then 'not running'
@@ -19952,8 +19971,9 @@ select t.id as target,
        end as state
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id;
-comment on view rowrelay.target_states is 'what each target is doing: running, failing, not running (no process serves '
-                                          'it), or as somebody, or rowrelay itself, has set it';
+comment on view rowrelay.target_states is
+  'what each target is doing: running, failing, not running (no process serves it, or nothing is delivered from this '
+  'database, see rowrelay.another_life()), or as somebody, or rowrelay itself, has set it';
 -- Where changes can go.
 create or replace view rowrelay.targets as
 select t.name, t.url, s.state, nullif(concat_ws('; ', t.reason, t.may_differ), '') as reason, t.lanes, t.options,
@@ -20728,6 +20748,10 @@ select t.name as target,
        refused.errors,
        refused.blocked,
        concat_ws('; ',
+         (select format('nothing is delivered from this database: it was %s since it delivered -- if it is the source '
+                        'now: %s', l.happened, rowrelay.command('rowrelay resume --here',
+                                                              'select rowrelay.skip_lost_ids(is_here => true)'))
+            from rowrelay.another_life() as l(happened) where l.happened is not null),
          t.reason,
          t.may_differ,
          case when o.target is not null then
@@ -20795,14 +20819,10 @@ do $$ begin perform rowrelay.maintain_partitions(); end $$;
 -- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
 -- Of a new log no ids are lost, and with it they begin at 1.
 do $$ begin
-  if exists (select from rowrelay.source s where s.server is null) then
-    perform setval('rowrelay.server_run', rowrelay.server_run());
-    update rowrelay.source set server = rowrelay.this_server();
-  end if;
+  perform setval('rowrelay.server_run', rowrelay.server_run()) from rowrelay.source s
+    where s.server is null and pg_sequence_last_value('rowrelay.change_id') is null;
+  update rowrelay.source s set server = rowrelay.this_server() where s.server is null;
   perform rowrelay.note_start();
-  if not exists (select from rowrelay.migration m where m.written_by is not null) then
-    perform rowrelay.note_origin();
-  end if;
 end $$;
 -- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
 -- the roles of schema/roles.sql:
@@ -20859,6 +20879,7 @@ declare
       "route": ["select"],
       "document": ["select"],
       "document_source": ["select"],
+      "server_start": ["select"],
       "change": ["select"],
       "target": ["select", {"update": ["state", "reason", "version"]}],
       "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note",
