@@ -353,7 +353,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/add_deletes.sql
 \ir ../triggers/may_miss_changes.sql
 \ir ../triggers/add_present.sql
-\ir ../triggers/note_left.sql
+\ir ../triggers/keys_left.sql
 \ir ../triggers/record_left.sql
 \ir ../triggers/record_written.sql
 \ir ../triggers/partition_condition.sql

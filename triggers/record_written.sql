@@ -1,14 +1,11 @@
 -- Purpose:    logs what a truncate has done to rows that other triggers wrote after the rows of their table had been
 --             captured as deleted, one by one
--- Parameters: capture id; the truncated table
-create or replace function rowrelay.record_written(capture_id integer, relation regclass) returns void
+-- Parameters: capture id; the truncated table; the last change id when its rows had been captured
+create or replace function rowrelay.record_written(capture_id integer, relation regclass, since bigint) returns void
 language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
-  noted   constant text := 'rowrelay.emptied_' || relation::oid;
-  since   bigint;
   written record;
 begin
-  since := nullif(current_setting(noted, true), ''); -- here, because what a declaration raises is caught by nobody
   for written in
     select c.key, max(c.id) as last from rowrelay.change c
      where c.id > since and c.day = rowrelay.partition_day() and c.capture = capture_id
@@ -23,8 +20,7 @@ begin
       perform rowrelay.record_state(capture_id, written.key, null);
     end if;
   end loop;
-  perform set_config(noted, '', true);
-exception when others then -- the setting is not what was noted
+exception when others then -- somebody has the log locked
   perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
 end
 $$;

@@ -7,8 +7,8 @@
 --             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
 --             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
 --             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
---             of the whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
---             captured.
+--             of the whole table is captured once. What is left to be done after is noted in rowrelay.follower, not in
+--             a setting: processes that apply logical replication undo settings when a trigger has ended.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -22,7 +22,8 @@ declare
   is_alone   constant boolean := not exists (select from pg_trigger t
                                               where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated'
                                                 and t.tgenabled = 'A');
-  truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
+  noted      rowrelay.follower;
+  left_over  text[] := '{}';
   capture    rowrelay.capture;
   is_whole   boolean;
   condition  text;
@@ -30,24 +31,32 @@ begin
   -- PostgreSQL counts anew from here on: see rowrelay.statement_body()
   perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
-    if tg_relid = any (truncates) is not true then
-      perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
-      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid);
+    delete from rowrelay.follower f
+     where f.txid = pg_current_xact_id() and f.relation = tg_relid and f.version = '(0,0)'
+    returning f.* into noted;
+    if not found then
+      return null;
+    elsif noted.keys is not null then
+      perform rowrelay.record_left(tg_argv[0]::integer, noted.keys);
+      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid, noted.change_id);
       return null;
     end if;
-    truncates := array_remove(truncates, tg_relid);
-    perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
   end if;
   if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
-     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid
-                and a.relid = any (truncates)) then
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid)
+                  join rowrelay.follower f on f.txid = pg_current_xact_id() and f.relation = a.relid
+                                          and f.version = '(0,0)' and f.keys is null
+                 where a.relid <> tg_relid) then
     return null;
+  end if;
+  if is_before and not is_alone then
+    insert into rowrelay.follower (txid, relation, version, change_id, day)
+    values (pg_current_xact_id(), tg_relid, '(0,0)', rowrelay.last_change_id(), rowrelay.partition_day())
+    on conflict on constraint follower_pkey do update set keys = null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
   if not found then
-    if is_before and not is_alone then
-      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
-    else
+    if not is_before or is_alone then
       perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
                                   'the table was captured by a transaction that this one cannot see yet');
     end if;
@@ -79,8 +88,6 @@ begin
           perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
         end;
       end if;
-    else
-      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
     end if;
     return null;
   end if;
@@ -95,11 +102,12 @@ begin
                 'change, and compare the target with the table (rowrelay verify)', tg_relid::regclass,
                 upper(current_setting('transaction_isolation'))));
     end if;
-    perform rowrelay.note_left(capture, tg_relid);
-    perform set_config('rowrelay.emptied_' || tg_relid, rowrelay.last_change_id()::text, true);
+    left_over := rowrelay.keys_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
+  update rowrelay.follower f set keys = left_over, change_id = rowrelay.last_change_id()
+   where f.txid = pg_current_xact_id() and f.relation = tg_relid and f.version = '(0,0)';
   return null;
 end
 $$;

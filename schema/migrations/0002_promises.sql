@@ -82,17 +82,22 @@ create unlogged table rowrelay.follower (
   version   tid not null,
   change_id bigint not null,
   day       date not null,
+  keys      text[],
   constraint follower_pkey primary key (txid, relation, version)
 );
 comment on table rowrelay.follower is 'row versions of tables without a key that the running transaction both made and '
                                       'removed: '
-  'nested writes may be captured in the wrong order; see rowrelay.note_follower()';
+  'nested writes may be captured in the wrong order; see rowrelay.note_follower(). And tables that a TRUNCATE is about '
+  'to empty; see rowrelay.capture_truncate()';
 comment on column rowrelay.follower.txid is 'transaction';
 comment on column rowrelay.follower.relation is
   'table with the version: the captured one, a partition or an inheritance child';
-comment on column rowrelay.follower.version is 'ctid of the version';
-comment on column rowrelay.follower.change_id is 'the change that removed it';
+comment on column rowrelay.follower.version is 'ctid of the version; (0,0): a truncate';
+comment on column rowrelay.follower.change_id is
+  'the change that removed it; of a truncate, the last id when rows had been captured as deleted';
 comment on column rowrelay.follower.day is 'partition of the change';
+comment on column rowrelay.follower.keys is
+  'of a truncate whose rows were captured as deleted, keys that other tables have, too; else null';
 
 drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.this_server();

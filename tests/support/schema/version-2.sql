@@ -875,17 +875,22 @@ create unlogged table rowrelay.follower (
   version   tid not null,
   change_id bigint not null,
   day       date not null,
+  keys      text[],
   constraint follower_pkey primary key (txid, relation, version)
 );
 comment on table rowrelay.follower is 'row versions of tables without a key that the running transaction both made and '
                                       'removed: '
-  'nested writes may be captured in the wrong order; see rowrelay.note_follower()';
+  'nested writes may be captured in the wrong order; see rowrelay.note_follower(). And tables that a TRUNCATE is about '
+  'to empty; see rowrelay.capture_truncate()';
 comment on column rowrelay.follower.txid is 'transaction';
 comment on column rowrelay.follower.relation is
   'table with the version: the captured one, a partition or an inheritance child';
-comment on column rowrelay.follower.version is 'ctid of the version';
-comment on column rowrelay.follower.change_id is 'the change that removed it';
+comment on column rowrelay.follower.version is 'ctid of the version; (0,0): a truncate';
+comment on column rowrelay.follower.change_id is
+  'the change that removed it; of a truncate, the last id when rows had been captured as deleted';
 comment on column rowrelay.follower.day is 'partition of the change';
+comment on column rowrelay.follower.keys is
+  'of a truncate whose rows were captured as deleted, keys that other tables have, too; else null';
 
 drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.this_server();
@@ -3661,13 +3666,17 @@ begin
   perform rowrelay.ring_doorbell();
 end
 $$;
--- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing on a
---             server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY, and
---             an application's PREPARE TRANSACTION must not fail. Processes poll there.
+-- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing where a
+--             writer's transaction could fail for it, and processes poll:
+--             - on a server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY,
+--               and an application's PREPARE TRANSACTION must not fail;
+--             - while the server's queue of notifications, which all databases share, is filling up, because some
+--               session that listens stays in a transaction: a commit with a NOTIFY fails when it is full. Asking that
+--               also removes what all have read.
 create or replace function rowrelay.ring_doorbell() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if current_setting('max_prepared_transactions') = '0' then
+  if current_setting('max_prepared_transactions') = '0' and pg_notification_queue_usage() < 0.1 then
     perform pg_notify('rowrelay_doorbell', '');
   end if;
 end
@@ -11119,12 +11128,13 @@ begin
   end if;
 end
 $$;
--- Purpose:    notes keys of a table that is about to be truncated which rows of its parent or of other inheritance
---             children have, too: these rows are left, though the keys are captured as deleted. See record_left(). The
---             truncate holds the strongest lock on its table, so nobody is waited for who may wait for it, such as a
---             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
+-- Purpose:    returns the keys of a table that is about to be truncated which rows of its parent or of other
+--             inheritance children have, too: these rows are left, though the keys are captured as deleted. See
+--             record_left(). The truncate holds the strongest lock on its table, so nobody is waited for who may wait
+--             for it, such as a truncate of a sibling: then none is returned, and what was listed of such keys stays
+--             listed.
 -- Parameters: capture; the table
-create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
+create or replace function rowrelay.keys_left(capture rowrelay.capture, relation regclass) returns text[]
 language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   keys text[];
@@ -11140,35 +11150,26 @@ begin
     exception when raise_exception or lock_not_available or deadlock_detected then
       null;
     end;
-    perform set_config('rowrelay.left_' || relation::oid, keys::text, true);
   end if;
+  return coalesce(keys, '{}');
 end
 $$;
--- Purpose:    logs the rows whose keys note_left() has noted, as they are after the truncate
--- Parameters: capture id; the truncated table
-create or replace function rowrelay.record_left(capture_id integer, relation regclass) returns void
+-- Purpose:    logs the rows whose keys keys_left() has found, as they are after the truncate
+-- Parameters: capture id; the keys
+create or replace function rowrelay.record_left(capture_id integer, keys text[]) returns void
 language plpgsql set lock_timeout = '100ms' set jit = off as $$
-declare
-  noted constant text := 'rowrelay.left_' || relation::oid;
 begin
-  perform rowrelay.record_state(capture_id, left_over.key, null)
-     from unnest(nullif(current_setting(noted, true), '')::text[]) as left_over(key);
-  perform set_config(noted, '', true);
-exception when others then -- the setting is not what was noted
-  perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
+  perform rowrelay.record_state(capture_id, left_over.key, null) from unnest(keys) as left_over(key);
 end
 $$;
 -- Purpose:    logs what a truncate has done to rows that other triggers wrote after the rows of their table had been
 --             captured as deleted, one by one
--- Parameters: capture id; the truncated table
-create or replace function rowrelay.record_written(capture_id integer, relation regclass) returns void
+-- Parameters: capture id; the truncated table; the last change id when its rows had been captured
+create or replace function rowrelay.record_written(capture_id integer, relation regclass, since bigint) returns void
 language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
-  noted   constant text := 'rowrelay.emptied_' || relation::oid;
-  since   bigint;
   written record;
 begin
-  since := nullif(current_setting(noted, true), ''); -- here, because what a declaration raises is caught by nobody
   for written in
     select c.key, max(c.id) as last from rowrelay.change c
      where c.id > since and c.day = rowrelay.partition_day() and c.capture = capture_id
@@ -11183,8 +11184,7 @@ begin
       perform rowrelay.record_state(capture_id, written.key, null);
     end if;
   end loop;
-  perform set_config(noted, '', true);
-exception when others then -- the setting is not what was noted
+exception when others then -- somebody has the log locked
   perform rowrelay.add_change(capture_id, 't', null, null, null, null, sqlerrm);
 end
 $$;
@@ -11225,8 +11225,8 @@ $$;
 --             before, while the rows can still be captured as deleted; and after, when rows that other triggers wrote
 --             meanwhile are gone too, and those that others have inserted after it are captured once more. PostgreSQL
 --             fires it for a table and then for each of its partitions, first all before and then all after. A truncate
---             of the whole table is captured once: setting rowrelay.truncates lists the tables whose truncate is to be
---             captured.
+--             of the whole table is captured once. What is left to be done after is noted in rowrelay.follower, not in
+--             a setting: processes that apply logical replication undo settings when a trigger has ended.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -11240,7 +11240,8 @@ declare
   is_alone   constant boolean := not exists (select from pg_trigger t
                                               where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated'
                                                 and t.tgenabled = 'A');
-  truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
+  noted      rowrelay.follower;
+  left_over  text[] := '{}';
   capture    rowrelay.capture;
   is_whole   boolean;
   condition  text;
@@ -11248,24 +11249,32 @@ begin
   -- PostgreSQL counts anew from here on: see rowrelay.statement_body()
   perform set_config('rowrelay.told_' || tg_argv[0], '', true);
   if not is_before then
-    if tg_relid = any (truncates) is not true then
-      perform rowrelay.record_left(tg_argv[0]::integer, tg_relid);
-      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid);
+    delete from rowrelay.follower f
+     where f.txid = pg_current_xact_id() and f.relation = tg_relid and f.version = '(0,0)'
+    returning f.* into noted;
+    if not found then
+      return null;
+    elsif noted.keys is not null then
+      perform rowrelay.record_left(tg_argv[0]::integer, noted.keys);
+      perform rowrelay.record_written(tg_argv[0]::integer, tg_relid, noted.change_id);
       return null;
     end if;
-    truncates := array_remove(truncates, tg_relid);
-    perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
   end if;
   if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
-     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid
-                and a.relid = any (truncates)) then
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid)
+                  join rowrelay.follower f on f.txid = pg_current_xact_id() and f.relation = a.relid
+                                          and f.version = '(0,0)' and f.keys is null
+                 where a.relid <> tg_relid) then
     return null;
+  end if;
+  if is_before and not is_alone then
+    insert into rowrelay.follower (txid, relation, version, change_id, day)
+    values (pg_current_xact_id(), tg_relid, '(0,0)', rowrelay.last_change_id(), rowrelay.partition_day())
+    on conflict on constraint follower_pkey do update set keys = null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
   if not found then
-    if is_before and not is_alone then
-      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
-    else
+    if not is_before or is_alone then
       perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
                                   'the table was captured by a transaction that this one cannot see yet');
     end if;
@@ -11297,8 +11306,6 @@ begin
           perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
         end;
       end if;
-    else
-      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
     end if;
     return null;
   end if;
@@ -11313,11 +11320,12 @@ begin
                 'change, and compare the target with the table (rowrelay verify)', tg_relid::regclass,
                 upper(current_setting('transaction_isolation'))));
     end if;
-    perform rowrelay.note_left(capture, tg_relid);
-    perform set_config('rowrelay.emptied_' || tg_relid, rowrelay.last_change_id()::text, true);
+    left_over := rowrelay.keys_left(capture, tg_relid);
   exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
+  update rowrelay.follower f set keys = left_over, change_id = rowrelay.last_change_id()
+   where f.txid = pg_current_xact_id() and f.relation = tg_relid and f.version = '(0,0)';
   return null;
 end
 $$;
@@ -20763,6 +20771,9 @@ select t.name as target,
                                    case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end,
                                      concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
+         case when pg_notification_queue_usage() >= 0.1 then
+           'processes ask once a second, because the server''s queue of notifications fills up -- run: rowrelay doctor'
+           end,
          (select format('%s leased by a process that is gone, until %s',
                         case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))

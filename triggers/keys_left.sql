@@ -1,9 +1,10 @@
--- Purpose:    notes keys of a table that is about to be truncated which rows of its parent or of other inheritance
---             children have, too: these rows are left, though the keys are captured as deleted. See record_left(). The
---             truncate holds the strongest lock on its table, so nobody is waited for who may wait for it, such as a
---             truncate of a sibling: then nothing is noted, and what was listed of such keys stays listed.
+-- Purpose:    returns the keys of a table that is about to be truncated which rows of its parent or of other
+--             inheritance children have, too: these rows are left, though the keys are captured as deleted. See
+--             record_left(). The truncate holds the strongest lock on its table, so nobody is waited for who may wait
+--             for it, such as a truncate of a sibling: then none is returned, and what was listed of such keys stays
+--             listed.
 -- Parameters: capture; the table
-create or replace function rowrelay.note_left(capture rowrelay.capture, relation regclass) returns void
+create or replace function rowrelay.keys_left(capture rowrelay.capture, relation regclass) returns text[]
 language plpgsql set lock_timeout = '100ms' set jit = off as $$
 declare
   keys text[];
@@ -19,7 +20,7 @@ begin
     exception when raise_exception or lock_not_available or deadlock_detected then
       null;
     end;
-    perform set_config('rowrelay.left_' || relation::oid, keys::text, true);
   end if;
+  return coalesce(keys, '{}');
 end
 $$;
