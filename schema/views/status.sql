@@ -38,6 +38,9 @@ select t.name as target,
                                    case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end,
                                      concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
+         case when pg_notification_queue_usage() >= 0.1 then
+           'processes ask once a second, because the server''s queue of notifications fills up -- run: rowrelay doctor'
+           end,
          (select format('%s leased by a process that is gone, until %s',
                         case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))

@@ -236,7 +236,14 @@ void own_server(const char *which, const char *settings) {
   const char *shared = environment(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR");
   snprintf(dir, sizeof dir, "%.*s/%s-%d", (int)(strrchr(shared, '/') - shared), shared, which, (int)getpid());
   guard_directory(dir, "tests/support/pg.sh");
+  char bin[160]; /* of the same version as the shared one */
+  snprintf(bin, sizeof bin, "%s/bin", shared);
+  char *version = realpath(bin, NULL);
+  cr_assert(version != NULL, "%s", bin);
+  setenv("PG_BIN", version, 1);
+  free(version);
   control_server("start", dir, settings, conninfo, sizeof conninfo);
+  unsetenv("PG_BIN");
   setenv(is_source ? "ROWRELAY_TEST_SOURCE" : "ROWRELAY_TEST_TARGET", conninfo, 1);
   setenv(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR", dir, 1);
 }

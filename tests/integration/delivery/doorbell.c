@@ -2,6 +2,7 @@
  * second. */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,5 +201,50 @@ Test(doorbell, a_writer_may_prepare_its_transaction_while_a_process_sleeps) {
   cr_assert(best < 0.7, "%.3f s", best);
   arrives_within(&f, SHORT, 0.3, true);
   cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* Somebody else's session, in another database, that listens and stays in a transaction. */
+Test(doorbell, full_notification_queue_fails_no_writer) {
+  struct fixture f;
+  PGconn *shared = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  bool can_fill = PQserverVersion(shared) >= 170000;
+  PQfinish(shared);
+  if (!can_fill)
+    cr_skip_test("before PostgreSQL 17 the queue takes gigabytes to fill");
+  own_server("source", "max_notify_queue_pages=64");
+  fixture_begin(&f, "doorbell_full");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  PGconn *stranger = connect_to(f.source, "dbname=postgres");
+  sql(stranger, "listen strange");
+  sql(stranger, "begin; select 1");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_armed(&f);
+  PGconn *other = connect_to(f.source, "dbname=postgres");
+  bool is_full = false;
+  for (int i = 0; i < 200 && !is_full; i++) {
+    char notify[64];
+    snprintf(notify, sizeof notify, "select pg_notify('strange', repeat('x', 7000) || %d)", i);
+    PGresult *reply = PQexec(other, notify);
+    is_full = PQresultStatus(reply) == PGRES_FATAL_ERROR;
+    PQclear(reply);
+  }
+  cr_assert(is_full);
+  cr_assert(armed_for(&f) > 0);
+  sql(f.at_source, "insert into item values (1, 'full')");
+  until_visible(&f, 1);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "queue of notifications fills up") != NULL);
+  const char *findings;
+  rowrelay(&f, &findings, NULL, "doctor", NULL);
+  cr_expect(strstr(findings, "queue of notifications is") != NULL, "%s", findings);
+  sql(stranger, "commit");
+  wait_until_armed(&f);
+  arrives_within(&f, SHORT, 0.4, false);
+  cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "queue of notifications") == NULL);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(other);
+  PQfinish(stranger);
   fixture_end(&f);
 }
