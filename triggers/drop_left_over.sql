@@ -6,12 +6,13 @@ create or replace function rowrelay.drop_left_over(capture rowrelay.capture, tab
   returns void
 language plpgsql as $$
 declare
-  doomed record;
+  members constant regclass[] := rowrelay.captured_tables(capture); -- asked once: there may be thousands
+  doomed  record;
 begin
   perform rowrelay.lock_tables(tables, 'access exclusive', patience);
   for doomed in
     select t.relation, t.name from rowrelay.triggers_on(capture, tables) t
-     where not t.is_copy and t.relation <> all (rowrelay.captured_tables(capture))
+     where not t.is_copy and t.relation <> all (members)
   loop
     execute format('drop trigger %I on %s', doomed.name, doomed.relation);
   end loop;

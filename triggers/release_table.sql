@@ -7,11 +7,11 @@ create or replace function rowrelay.release_table(relation regclass, lock_wait i
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
+  tables  regclass[] := rowrelay.captured_tables(capture); -- asked once: a table may have thousands of partitions
 begin
   perform rowrelay.lock_tables(
-    rowrelay.captured_tables(capture)
-      || array(select distinct o.relation from rowrelay.own_triggers(capture) o
-                where o.relation <> all (rowrelay.captured_tables(capture))), -- detached partitions
+    tables || array(select distinct o.relation from rowrelay.own_triggers(capture) o
+                     where o.relation <> all (tables)), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);

@@ -116,8 +116,8 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
       from value v where v.prepared > 0
     union all
     select 8, 'warn', 'doorbell',
-           format('the server''s queue of notifications is %s %% full, because a session that has run LISTEN stays in a '
-                  'transaction: from 10 %% on writers do not notify, and processes ask once a second', n.full),
+           format('the server''s queue of notifications is %s %% full, because a session that has run LISTEN stays '
+                  'in a transaction: from 10 %% on writers do not notify, and processes ask once a second', n.full),
            'end it: select pid, datname from pg_stat_activity where state like ''idle in transaction%'' order by '
              'xact_start'
       from (select round(100 * pg_catalog.pg_notification_queue_usage()) as full) as n where n.full >= 5

@@ -1,7 +1,7 @@
 -- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing where a
 --             writer's transaction could fail for it, and processes poll:
---             - on a server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY,
---               and an application's PREPARE TRANSACTION must not fail;
+--             - on a server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after
+--               NOTIFY, and an application's PREPARE TRANSACTION must not fail;
 --             - while the server's queue of notifications, which all databases share, is filling up, because some
 --               session that listens stays in a transaction: a commit with a NOTIFY fails when it is full. Asking that
 --               also removes what all have read.

@@ -3668,8 +3668,8 @@ end
 $$;
 -- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing where a
 --             writer's transaction could fail for it, and processes poll:
---             - on a server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY,
---               and an application's PREPARE TRANSACTION must not fail;
+--             - on a server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after
+--               NOTIFY, and an application's PREPARE TRANSACTION must not fail;
 --             - while the server's queue of notifications, which all databases share, is filling up, because some
 --               session that listens stays in a transaction: a commit with a NOTIFY fails when it is full. Asking that
 --               also removes what all have read.
@@ -11808,12 +11808,13 @@ create or replace function rowrelay.drop_left_over(capture rowrelay.capture, tab
   returns void
 language plpgsql as $$
 declare
-  doomed record;
+  members constant regclass[] := rowrelay.captured_tables(capture); -- asked once: there may be thousands
+  doomed  record;
 begin
   perform rowrelay.lock_tables(tables, 'access exclusive', patience);
   for doomed in
     select t.relation, t.name from rowrelay.triggers_on(capture, tables) t
-     where not t.is_copy and t.relation <> all (rowrelay.captured_tables(capture))
+     where not t.is_copy and t.relation <> all (members)
   loop
     execute format('drop trigger %I on %s', doomed.name, doomed.relation);
   end loop;
@@ -12460,11 +12461,11 @@ create or replace function rowrelay.release_table(relation regclass, lock_wait i
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
+  tables  regclass[] := rowrelay.captured_tables(capture); -- asked once: a table may have thousands of partitions
 begin
   perform rowrelay.lock_tables(
-    rowrelay.captured_tables(capture)
-      || array(select distinct o.relation from rowrelay.own_triggers(capture) o
-                where o.relation <> all (rowrelay.captured_tables(capture))), -- detached partitions
+    tables || array(select distinct o.relation from rowrelay.own_triggers(capture) o
+                     where o.relation <> all (tables)), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
