@@ -210,18 +210,21 @@ begin
            '  end loop;',
     case when is_large then
            '  begin' end, -- as one value the row may be too large to be passed on
-    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           -- not "return f()": plpgsql_check takes that for a mistake, and fails the writer where it runs by itself
+    format('  is_last := rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
            rowrelay.rest_name(capture.id)),
-           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
     case when is_large then concat_ws(E'\n',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
            '    if is_last is not null then', -- so the table was as it is known
-    format('      return rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm);', capture.id,
+    format('      is_last := rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm) is null;', capture.id,
            rowrelay.key_expression(relation, key_columns, 'old'),
            rowrelay.key_expression(relation, key_columns, 'new'), rowrelay.key_row(capture)),
+           '    else',
+    format('      is_last := rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm) is null;', capture.id),
            '    end if;',
-    format('    return rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm);', capture.id),
            '  end;') end,
+           '  return null;',
            'end');
 end
 $$;

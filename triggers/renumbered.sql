@@ -13,7 +13,7 @@ language plpgsql stable as $$
 declare
   here    constant text := rowrelay.numbered_here(capture.relation);
   present constant text[] := rowrelay.column_names(capture.relation);
-  was     rowrelay.capture;
+  result  rowrelay.capture;
   unknown smallint[];
 begin
   if capture.numbered_at is null or capture.numbered_at = here or present is null then
@@ -25,19 +25,19 @@ begin
                         and array_position(capture.column_names, a.attname::text) is null
                       order by a.attnum);
   end if;
-  was := capture;
-  capture.key_columns := rowrelay.numbers_here(was, was.key_columns);
-  capture.lane_columns := rowrelay.numbers_here(was, was.lane_columns);
-  capture.only_columns := rowrelay.numbers_here(was, was.only_columns);
-  capture.exclude_columns := rowrelay.numbers_here(was, was.exclude_columns);
-  capture.mask := (select coalesce(jsonb_object_agg((rowrelay.numbers_here(was, array[m.key::smallint]))[1], m.value),
-                                   '{}')
-                     from jsonb_each(was.mask) as m);
+  select (capture).* into result; -- plpgsql_check lets no function set attributes of a parameter
+  result.key_columns := rowrelay.numbers_here(capture, capture.key_columns);
+  result.lane_columns := rowrelay.numbers_here(capture, capture.lane_columns);
+  result.only_columns := rowrelay.numbers_here(capture, capture.only_columns);
+  result.exclude_columns := rowrelay.numbers_here(capture, capture.exclude_columns);
+  result.mask := (select coalesce(jsonb_object_agg((rowrelay.numbers_here(capture, array[m.key::smallint]))[1],
+                                                   m.value), '{}')
+                    from jsonb_each(capture.mask) as m);
   if cardinality(unknown) > 0 then
-    capture.exclude_columns := array_remove(capture.exclude_columns, 0::smallint) || unknown || 0::smallint;
+    result.exclude_columns := array_remove(result.exclude_columns, 0::smallint) || unknown || 0::smallint;
   end if;
-  capture.numbered_at := here;
-  capture.column_names := present;
-  return capture;
+  result.numbered_at := here;
+  result.column_names := present;
+  return result;
 end
 $$;

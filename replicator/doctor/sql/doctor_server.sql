@@ -122,6 +122,14 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
              'xact_start'
       from (select round(100 * pg_catalog.pg_notification_queue_usage()) as full) as n where n.full >= 5
     union all
+    select 8, 'warn', 'pglogical',
+           'a subscription writes to this server; its worker has no snapshot when it applies a TRUNCATE, so at the first '
+             'one of a captured table it fails, again and again',
+           'at the provider: select pglogical.alter_replication_set(''default'', replicate_truncate := false)'
+      from pg_catalog.pg_extension e
+     where e.extname = 'pglogical'
+       and exists (select from pg_catalog.pg_replication_origin o where o.roname like 'pgl\_%')
+    union all
     select 9, 'warn', 'synchronous_commit',
            'it is off by default for this role, database or server: a crash can lose commits that a target has already',
            'turn it on; or after a crash run: rowrelay verify TARGET --repair'

@@ -445,3 +445,47 @@ Test(hostile, a_session_that_fires_no_ordinary_triggers_is_captured) {
   cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:2 u:1 u:2 d:2 t:- i:3");
   fixture_end(&f);
 }
+
+/* plpgsql_check in a mode in which it checks every function that is called, and makes a mistake an error. */
+Test(hostile, plpgsql_check_in_passive_mode_fails_no_writer) {
+  static const char *const TABLES[] = {"a", "b", "c", "d", "e", "f", "g"};
+  static const char *const VALUES[] = {"'a'", "'{}'", "'a'", "'a'", "'a'", "'a'", "'a'"};
+  struct fixture f;
+  fixture_begin(&f, "hostile_checked");
+  if (ask_number(f.at_source, "select count(*) from pg_available_extensions where name = 'plpgsql_check'") == 0) {
+    fixture_end(&f);
+    cr_skip_test("extension plpgsql_check is not available");
+  }
+  sql(f.at_source, "create extension plpgsql_check;"
+                   "create table a (id int primary key, v text); create table b (id int primary key, v jsonb);"
+                   "create table c (id int primary key, v text); create table d (id int, v text);"
+                   "create table e (id int primary key, v text, w int[]);"
+                   "create table f (id int primary key, v text) partition by hash (id);"
+                   "create table f0 partition of f for values with (modulus 1, remainder 0);"
+                   "create table g (id int primary key, v text); create table g1 () inherits (g)");
+  rowrelay_ok(&f, "capture", "a", NULL);
+  rowrelay_ok(&f, "capture", "b", NULL);
+  rowrelay_ok(&f, "capture", "c", "--where", "id <> 5", NULL);
+  rowrelay_ok(&f, "capture", "d", NULL);
+  rowrelay_ok(&f, "capture", "e", "--exclude", "v", "--before", NULL);
+  rowrelay_ok(&f, "capture", "f", NULL);
+  rowrelay_ok(&f, "capture", "g", NULL);
+  sql(f.at_source, "load 'plpgsql'; load 'plpgsql_check'");
+  sql(f.at_source, "set plpgsql_check.mode = 'every_start'");
+  for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
+    const char *t = TABLES[i];
+    const char *v = VALUES[i];
+    sql(f.at_source, "insert into %1$s values (1, %2$s), (2, %2$s)", t, v);
+    sql(f.at_source, "update %1$s set v = %2$s", t, v);
+    sql(f.at_source, "update %s set id = id + 10 where id = 1", t); /* another key: what is not ordinary */
+    sql(f.at_source, "begin; update %1$s set v = %2$s; update %1$s set v = v; delete from %1$s; commit", t, v);
+    sql(f.at_source, "alter table %s add z int", t);
+    sql(f.at_source, "insert into %s values (3, %s)", t, v);
+    sql(f.at_source, "alter table %s add y text[]", t);
+    sql(f.at_source, "update %s set v = %s", t, v);
+    sql(f.at_source, "truncate %s", t);
+  }
+  cr_expect(ask_number(f.at_source, "select count(distinct capture) from rowrelay.change where op = 'u'") == 7);
+  cr_expect_str_eq(ask(f.at_source, "select caveat from rowrelay.change where caveat is not null"), "");
+  fixture_end(&f);
+}
