@@ -123,8 +123,8 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
       from (select round(100 * pg_catalog.pg_notification_queue_usage()) as full) as n where n.full >= 5
     union all
     select 8, 'warn', 'pglogical',
-           'a subscription writes to this server; its worker has no snapshot when it applies a TRUNCATE, so at the first '
-             'one of a captured table it fails, again and again',
+           'a subscription writes to this server; its worker has no snapshot when it applies a TRUNCATE, so at the '
+             'first one of a captured table it fails, again and again',
            'at the provider: select pglogical.alter_replication_set(''default'', replicate_truncate := false)'
       from pg_catalog.pg_extension e
      where e.extname = 'pglogical'
