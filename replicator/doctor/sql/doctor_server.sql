@@ -40,11 +40,14 @@ with setting as (
 )
 select f.level as level, f.what as what, null::json as tables, f.meaning as meaning, f.command as command
   from (
-    select 1, case when v.version >= 130000 then 'ok' else 'fail' end, 'server version',
+    select 1, case when v.version < 130000 then 'fail' when v.version < 200000 then 'ok' else 'warn' end,
+           'server version',
            'PostgreSQL ' || pg_catalog.current_setting('server_version')
-             || case when v.version >= 130000 then '; 13 or later will do, and logical decoding is not needed'
-                     else ': 13 or later is needed' end,
-           case when v.version < 130000 then 'upgrade the server' end
+             || case when v.version < 130000 then ': 13 or later is needed'
+                     when v.version < 200000 then '; 13 to 19 will do, and logical decoding is not needed'
+                     else ': this version of rowrelay was tested with 13 to 19 only' end,
+           case when v.version < 130000 then 'upgrade the server'
+                when v.version >= 200000 then 'use a newer version of rowrelay, or try this one on a copy first' end
       from setting v where v.name = 'server_version_num'
     union all
     select 2, case when pg_catalog.pg_is_in_recovery() then 'fail' else 'ok' end, 'primary',

@@ -1,16 +1,16 @@
 -- What is to be known of a PostgreSQL target, asked there. It reads only catalogs.
 --   $1 the target's name; $2 microseconds by which clocks differ at least; $3 the name as a shell reads it
 -- Gives finding: level, what, tables, meaning, command
-select case when pg_catalog.pg_is_in_recovery()
-              or pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
-              or not n.may then 'fail'
-            when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000 then 'warn' else 'ok' end as level,
+select case when pg_catalog.pg_is_in_recovery() or n.version operator(pg_catalog.<) 130000 or not n.may then 'fail'
+            when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000 or n.version operator(pg_catalog.>=) 200000
+              then 'warn' else 'ok' end as level,
        pg_catalog.concat('target ', $1::pg_catalog.text) as what, null::pg_catalog.json as tables,
        pg_catalog.concat('PostgreSQL ', pg_catalog.current_setting('server_version'), ', as role ', current_user,
          case when pg_catalog.pg_is_in_recovery() then ': a hot standby, which takes no writes'
-              when pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
-                then ': 13 or later is needed'
-              when not n.may then ', which may not create schema rowrelay_target there' end,
+              when n.version operator(pg_catalog.<) 130000 then ': 13 or later is needed'
+              when not n.may then ', which may not create schema rowrelay_target there'
+              when n.version operator(pg_catalog.>=) 200000
+                then ': this version of rowrelay was tested with 13 to 19 only' end,
          case when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000
                 then '; its clock and this machine''s differ by more than a second' end) as meaning,
        case when pg_catalog.pg_is_in_recovery()
@@ -19,5 +19,6 @@ select case when pg_catalog.pg_is_in_recovery()
                                                   pg_catalog.current_database(), current_user) end as command
   from (select case when s.oid is null
                     then pg_catalog.has_database_privilege(pg_catalog.current_database(), 'create')
-                    else pg_catalog.has_schema_privilege(s.oid, 'usage') end as may
+                    else pg_catalog.has_schema_privilege(s.oid, 'usage') end as may,
+               pg_catalog.current_setting('server_version_num')::pg_catalog.int4 as version
           from (select pg_catalog.to_regnamespace('rowrelay_target')::pg_catalog.oid as oid) as s) as n;

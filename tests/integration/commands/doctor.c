@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "queries.h"
 #include "served.h"
 
 #if defined(__x86_64__)
@@ -97,6 +98,32 @@ Test(doctor, before_and_after_installation_of_what_is_sound_says_nothing_but_ok)
   has_line(output, "ok    processes — 1 running", "");
   has_line(output, "ok    target w — PostgreSQL", "as role postgres");
   stop_process(process, SIGTERM);
+  end();
+}
+
+/* What a query says of a server's version where the newest that was tested is older. */
+static const char *words_of_next_year(const struct query *query, const char *const parameters[], int count) {
+  static char words[512];
+  char *text = strdup(query->text);
+  for (char *newest = text; (newest = strstr(newest, "200000")) != NULL;)
+    memcpy(newest, "130000", strlen("130000"));
+  PGresult *result = PQexecParams(there, text, count, NULL, parameters, NULL, NULL, 0);
+  cr_assert(PQntuples(result) > 0, "%s", PQerrorMessage(there));
+  snprintf(words, sizeof words, "%s %s", PQgetvalue(result, 0, PQfnumber(result, "level")),
+           PQgetvalue(result, 0, PQfnumber(result, "meaning")));
+  PQclear(result);
+  free(text);
+  return words;
+}
+
+Test(doctor, warns_of_a_server_newer_than_those_that_were_tested) {
+  begin("doctor_newer", NULL);
+  const char *words = words_of_next_year(&QUERY_doctor_server, (const char *[]){"0", "60"}, 2);
+  cr_expect(strncmp(words, "warn PostgreSQL ", 16) == 0 && strstr(words, "was tested with 13 to ") != NULL, "%s",
+            words);
+  words = words_of_next_year(&QUERY_doctor_target, (const char *[]){"w", "0", "w"}, 3);
+  cr_expect(strncmp(words, "warn PostgreSQL ", 16) == 0 && strstr(words, "was tested with 13 to ") != NULL, "%s",
+            words);
   end();
 }
 
