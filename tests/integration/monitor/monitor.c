@@ -240,6 +240,33 @@ Test(monitor, a_command_asks_a_process_how_it_is) {
   fixture_end(&f);
 }
 
+/* Whether an answer to these bytes begins with "HTTP/1.1 200". */
+static bool is_ok(int port, const char *request) {
+  char answer[16] = "";
+  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  inet_pton(AF_INET, "127.0.0.1", &server.sin_addr);
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert_eq(connect(fd, (struct sockaddr *)&server, sizeof server), 0);
+  cr_assert(send(fd, request, strlen(request), MSG_NOSIGNAL) > 0);
+  recv(fd, answer, sizeof answer - 1, MSG_WAITALL);
+  close(fd);
+  return strncmp(answer, "HTTP/1.1 200", 12) == 0;
+}
+
+/* What HAProxy and curl -0 send, and what Kubernetes and a proxy do. */
+Test(monitor, health_checks_of_each_version_of_http_are_answered) {
+  int port;
+  begin("monitor_checkers");
+  pid_t process = run_and_listen(&port);
+  cr_expect(is_ok(port, "GET /healthz HTTP/1.0\r\n\r\n"));
+  cr_expect(is_ok(port, "GET /healthz HTTP/1.0\r\nHost: 10.0.0.1:9187\r\nUser-Agent: curl/7.88.1\r\n\r\n"));
+  cr_expect(is_ok(port, "GET /healthz HTTP/1.1\r\nhost: rowrelay\r\nconnection: close\r\n\r\n"));
+  cr_expect(is_ok(port, "GET /healthz HTTP/1.1\r\nHost: 10.0.0.1:9187\r\nUser-Agent: kube-probe/1.34\r\n"
+                        "Accept: */*\r\nConnection: close\r\n\r\n"));
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 enum { SLOW = 200 };
 
 /* Connections that send a request and never end it, which is all that it takes to hold one. */
