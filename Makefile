@@ -3,7 +3,8 @@
 #                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=number is how long chaos lasts (2), and lets calls fail, too
 # make check-native    make check, with all captured by the server module (see make native) where it can be
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
-# make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
+# make check-matrix    the same on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
+# make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, RELEASES="trixie"
 # make model       checks the models of the protocols (tests/model), which make check does too
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
 # make faults      fails every allocation, libpq call and libcurl call once (tests/faults); SEED=number repeats a run, LIMIT=seconds
@@ -203,6 +204,9 @@ check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
 
+check-debian:
+	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/debian.sh $(RELEASES)
+
 tests: $(TESTS)
 
 model: test-deps
@@ -324,9 +328,10 @@ lint: $(BUILD)/rowrelay manual
 	@FORMATTED='$(FORMATTED)' tests/lint.sh $(BUILD)
 	@+$(MAKE) --no-print-directory tidy
 
-TIDY = $(if $(shell command -v clang-tidy),clang-tidy --quiet,@: skipped)
+TIDY_HERE = clang-tidy --version 2>/dev/null | grep -q 'version 14\.'
+TIDY = $(if $(shell $(TIDY_HERE) && echo yes),clang-tidy --quiet,@: skipped)
 tidy: $(SOURCES:%.c=$(BUILD)/%.tidied)
-	@command -v clang-tidy >/dev/null || echo 'clang-tidy is not installed: skipped'
+	@$(TIDY_HERE) || echo 'clang-tidy 14 is not installed: skipped'
 
 $(BUILD)/%.tidied: %.c $(BUILD)/%.o .clang-tidy
 	$(call say,TIDY)
@@ -339,7 +344,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: always all native install-native check check-native check-all check-macos coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
+.PHONY: always all native install-native check check-native check-all check-macos coverage check-matrix check-debian lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))

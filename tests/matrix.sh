@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Runs the integration tests on each PostgreSQL from 13 to 18, and with source and target of different versions, and ends
+# Runs the integration tests on each PostgreSQL from 13 to 19, and with source and target of different versions, and ends
 # with a line for each pair and one line for all. What `make check-matrix` runs. Exit status 1 when a test failed.
 #
-#   tests/matrix.sh BUILD PROGRAM [SOURCE:TARGET…]    TEST=pattern or SUITE=name as for check.sh; 13:18 is one pair
+#   tests/matrix.sh BUILD PROGRAM [SOURCE:TARGET…]    TEST=pattern or SUITE=name as for check.sh; 13:19 is one pair
 #
-# The servers come from npm, into BUILD/servers. BUILD/matrix has what the tests said.
+# The servers come from npm or Debian, into BUILD/servers. BUILD/matrix has what the tests said.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 build=$(realpath "$1")
 program=$(realpath "$2")
 pairs=("${@:3}")
-((${#pairs[@]})) || pairs=(13:13 14:14 15:15 16:16 17:17 18:18 13:18 18:13)
+((${#pairs[@]})) || pairs=(13:13 14:14 15:15 16:16 17:17 18:18 19:19 13:19 19:13)
 mkdir -p "$build/matrix"
 passed=0 failed=0 skipped=0
 

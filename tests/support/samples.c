@@ -18,6 +18,7 @@ const struct samples SAMPLES[] = {
     {"cid", {"0", "4294967295"}},
     {"tid", {"(0,0)", "(4294967295,65535)"}},
     {"xid8", {"0", "18446744073709551615"}},
+    {"oid8", {"0", "18446744073709551615"}}, /* PostgreSQL 19 has it, and regdatabase */
     {"pg_lsn", {"0/0", "FFFFFFFF/FFFFFFFF"}},
     {"text",
      {"", " ", "it's \"q\" \\ \\u0041", "null", "NULL", "{}", "\t\n\r\x01", "größe 数 🐘 e\xcc\x81", "%s %d %%"}},
@@ -78,6 +79,7 @@ const struct samples SAMPLES[] = {
     {"regoper", {"||/"}},
     {"regoperator", {"+(integer,integer)", "!!(none,tsquery)"}},
     {"regrole", {"postgres", "pg_monitor", "-"}},
+    {"regdatabase", {"postgres", "template1", "-"}},
     {"regnamespace", {"pg_catalog", "information_schema"}},
     {"regcollation", {"\"C\"", "pg_catalog.\"default\""}},
     {"regconfig", {"english", "simple"}},
