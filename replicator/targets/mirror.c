@@ -30,6 +30,7 @@ struct shape {
 
 struct mirror {
   const char *source_id; /* whose fence the target has; borrowed; NULL: there is none */
+  struct origin *origin; /* borrowed */
   struct shape **shapes; /* statements are referred to by address */
   size_t count;
   struct buffer names;     /* names of the row at hand */
@@ -38,11 +39,11 @@ struct mirror {
   char *delete_where; /* statement for a truncated partition in the push; NULL: none */
 };
 
-bool mirror_new(struct mirror **mirror, const char *source_id, struct error *error) {
+bool mirror_new(struct mirror **mirror, const char *source_id, struct origin *origin, struct error *error) {
   *mirror = calloc(1, sizeof **mirror);
   if (*mirror == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  (*mirror)->source_id = source_id;
+  **mirror = (struct mirror){.source_id = source_id, .origin = origin};
   buffer_init(&(*mirror)->names, NAMES_LIMIT);
   return true;
 }
@@ -551,9 +552,8 @@ static void add_one_by_one(struct mirror *mirror, struct parcel *parcel, const s
   }
 }
 
-static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index,
-                         struct origin *origin) {
-  origin_add(origin, connection, push->changes[index]);
+static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
+  origin_add(mirror->origin, connection, push->changes[index]);
   struct query delete_where = {.name = NULL, .text = mirror->delete_where};
   bool whole = push->changes[index]->new_row == NULL;
   pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE].query : &delete_where,
@@ -568,18 +568,18 @@ static bool is_first_of_capture(const struct push *push, size_t index) {
 }
 
 bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push, const struct fence *fence,
-                struct origin *origin, struct error *error) {
+                struct error *error) {
   bool *applied = calloc(push->count + 1, sizeof *applied);
   if (applied == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   struct parcel parcel;
-  parcel_init(&parcel, connection, push, mirror->source_id, origin);
+  parcel_init(&parcel, connection, push, mirror->source_id, mirror->origin);
   bool ok = mark_applied(push, fence, applied, error);
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {
       /* Again, even if it was applied: an older change of another lane may have come since, but nothing newer. */
-      add_truncate(mirror, connection, push, i, origin);
+      add_truncate(mirror, connection, push, i);
       continue;
     }
     if (!is_first_of_capture(push, i))

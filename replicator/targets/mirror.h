@@ -18,8 +18,8 @@
 
 struct mirror;
 
-/* `source_id` is borrowed; NULL: there is no fence. */
-MUST_CHECK bool mirror_new(struct mirror **mirror, const char *source_id, struct error *error);
+/* `source_id` and `origin` are borrowed; `source_id` NULL: there is no fence. */
+MUST_CHECK bool mirror_new(struct mirror **mirror, const char *source_id, struct origin *origin, struct error *error);
 /* NULL is allowed; the connection may be NULL if the mirror has prepared nothing. */
 void mirror_free(struct mirror *mirror, struct pgconn *connection);
 /* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */
@@ -34,6 +34,6 @@ MUST_CHECK bool mirror_prepare(struct mirror *mirror, struct pgconn *connection,
 
 /* Adds the push's statements to the open pipeline. `fence` may be NULL. */
 MUST_CHECK bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push,
-                           const struct fence *fence, struct origin *origin, struct error *error);
+                           const struct fence *fence, struct error *error);
 
 #endif

@@ -88,7 +88,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   origin_init(&postgres->origin, settings->source_id, postgres->is_source);
   bool ok = itself_read(&postgres->itself, source, error) &&
             (settings->append ? append_new(&postgres->append, error)
-                              : mirror_new(&postgres->mirror, postgres->is_source ? NULL : settings->source_id, error));
+                              : mirror_new(&postgres->mirror, postgres->is_source ? NULL : settings->source_id,
+                                           &postgres->origin, error));
   if (ok && postgres->is_source) {
     postgres->connection = source_connection(source);
   } else if (ok) {
@@ -124,10 +125,9 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   pgconn_pipeline_begin(connection);
   if (passes_fence)
     fence_pass_new(&postgres->fence, connection, source_id, push, counts);
-  bool added = postgres->append != NULL
-                   ? append_add(postgres->append, connection, &postgres->origin, push, &failed)
-                   : mirror_add(postgres->mirror, connection, push, postgres->is_source ? NULL : &postgres->fence,
-                                &postgres->origin, &failed);
+  bool added = postgres->append != NULL ? append_add(postgres->append, connection, &postgres->origin, push, &failed)
+                                        : mirror_add(postgres->mirror, connection, push,
+                                                     postgres->is_source ? NULL : &postgres->fence, &failed);
   if (!postgres->is_source && postgres->mirror != NULL && !(passes_fence && counts))
     fence_note(connection, source_id, push);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
