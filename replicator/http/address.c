@@ -1,8 +1,10 @@
 #include "http/address.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A part as a text of our own; one that is not there is NULL. */
 static bool take(CURLU *url, CURLUPart part, unsigned int flags, char **into) {
@@ -48,6 +50,52 @@ void address_release(struct address *address) {
   free(address->host);
   free(address->path);
   *address = (struct address){.port = 0};
+}
+
+/* SCHEME://HOST:PORT, in lower case but for the host; on the heap. NULL: not valid, or out of memory. */
+static char *server_of(CURLU *parts) {
+  static const CURLUPart PARTS[] = {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT};
+  char *texts[] = {NULL, NULL, NULL};
+  char *server = NULL;
+  bool ok = true;
+  for (int i = 0; i < 3; i++)
+    ok = take(parts, PARTS[i], CURLU_DEFAULT_PORT, &texts[i]) && texts[i] != NULL && ok;
+  size_t size = ok ? strlen(texts[0]) + strlen(texts[1]) + strlen(texts[2]) + sizeof "://:" : 0;
+  if (ok && (server = malloc(size)) != NULL)
+    snprintf(server, size, "%s://%s:%s", texts[0], texts[1], texts[2]);
+  for (int i = 0; i < 3; i++)
+    free(texts[i]);
+  return server;
+}
+
+static bool copy_part(CURLU *from, CURLU *into, CURLUPart part) {
+  char *text = NULL;
+  bool ok = take(from, part, 0, &text) && (text == NULL || curl_url_set(into, part, text, 0) == CURLUE_OK);
+  free(text);
+  return ok;
+}
+
+char *address_on_server(const char *url, const char *server_url, char **elsewhere) {
+  char *whole = NULL;
+  CURLU *to = curl_url();
+  CURLU *from = curl_url();
+  char *server = NULL;
+  *elsewhere = NULL;
+  if (to != NULL && from != NULL && curl_url_set(to, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
+      curl_url_set(from, CURLUPART_URL, server_url, 0) == CURLUE_OK) {
+    server = server_of(from);
+    *elsewhere = server_of(to);
+  }
+  if (server != NULL && *elsewhere != NULL && strcasecmp(server, *elsewhere) == 0) {
+    free(*elsewhere);
+    *elsewhere = NULL;
+    if (copy_part(from, to, CURLUPART_USER) && copy_part(from, to, CURLUPART_PASSWORD))
+      whole = take(to, CURLUPART_URL, 0, &whole) ? whole : NULL;
+  }
+  free(server);
+  curl_url_cleanup(from);
+  curl_url_cleanup(to);
+  return whole;
 }
 
 char *address_decode(const char *text) {

@@ -1,4 +1,6 @@
-/* address: the parts of a URL of a server that does not speak HTTP, such as redis://user:password@host:6379/0/stream.
+/*
+ * address: the parts of a URL of a server that does not speak HTTP, such as redis://user:password@host:6379/0/stream;
+ * and whether a URL is of the same server as another.
  */
 #ifndef ROWRELAY_HTTP_ADDRESS_H
 #define ROWRELAY_HTTP_ADDRESS_H
@@ -20,6 +22,13 @@ struct address {
 /* Reads a URL with the form SCHEME://…; on failure there is nothing to release. */
 MUST_CHECK bool address_init(struct address *address, const char *url, struct error *error);
 void address_release(struct address *address);
+
+/*
+ * A URL to which a server redirects, with the user and password of the server's URL, if it has the same scheme, host
+ * and port; on the heap. Otherwise NULL, and *elsewhere is the other server as SCHEME://HOST:PORT, on the heap, unless
+ * there is no memory.
+ */
+char *address_on_server(const char *url, const char *server_url, char **elsewhere);
 
 /* What %XX stands for; on the heap. NULL: not valid, or out of memory. */
 char *address_decode(const char *text);

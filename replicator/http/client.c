@@ -10,8 +10,10 @@
 #include "common/clock.h"
 #include "common/interrupt.h"
 #include "common/version.h"
+#include "http/address.h"
 
 #define CONNECT_TIMEOUT 10000L /* milliseconds */
+#define MOST_REDIRECTS 5
 /* How often a wait checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
 /* Where waiting itself fails, for want of memory. Milliseconds. */
@@ -23,6 +25,7 @@ struct http {
   CURL **idle;                 /* handles that can be used again */
   size_t idle_count;
   size_t idle_capacity;
+  size_t in_flight;
 };
 
 static void begin_curl(void) {
@@ -120,7 +123,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     request->headers_end = false;
     request->retry_after = request->asked_at = request->answer_at = -1;
   }
-  if (length == strlen("\r\n")) /* the last line; trailers may follow the body */
+  if (line[0] == '\r' || line[0] == '\n') /* the last line; trailers may follow the body */
     request->headers_end = true;
   return length;
 }
@@ -146,7 +149,11 @@ static void give_handle(struct http *http, CURL *easy) {
   http->idle[http->idle_count++] = easy;
 }
 
-/* Making a connection may take as long as others need to take the claim over. */
+/*
+ * Called when there is a connection, also through a proxy and with TLS, right before the first byte of the request: so
+ * it tells, whatever code an error has, whether anything was sent. Making a connection may take as long as others need
+ * to take the claim over.
+ */
 // NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's
 static int ask_owner(void *data, char *address, char *own_address, int port, int own_port) {
   (void)address;
@@ -156,15 +163,31 @@ static int ask_owner(void *data, char *address, char *own_address, int port, int
   struct http_request *request = data;
   if (request->may_send != NULL && !request->may_send(request->asked, &request->withheld))
     return CURL_PREREQFUNC_ABORT;
-  request->began = true;
+  request->unsent = false;
   return CURL_PREREQFUNC_OK;
+}
+
+static void end(struct http *http, struct http_request *request) {
+  curl_multi_remove_handle(http->multi, request->easy);
+  give_handle(http, request->easy);
+  request->easy = NULL;
+  http->in_flight--;
 }
 
 #define SET(option, value) (code = code == CURLE_OK ? curl_easy_setopt(easy, option, value) : code)
 
+/* Over plain HTTP/2, versions 7.88.0 and 7.88.1 of libcurl fail each request but the first of a connection. */
+static bool spoils_connections(void) {
+  unsigned int version = curl_version_info(CURLVERSION_NOW)->version_num;
+  return version >= 0x075800 && version < 0x080000;
+}
+
 /* What is not set would be the library's own choice: another method, no body, other authorities. */
 static CURLcode set_options(const struct http *http, struct http_request *request) {
   const struct http_options *options = &http->options;
+  const char *url = request->redirected != NULL ? request->redirected : request->url;
+  bool encrypted = strncasecmp(url, "https:", 6) == 0;
+  int64_t left = request->until - clock_now();
   CURL *easy = request->easy;
   CURLcode code = CURLE_OK;
   SET(CURLOPT_PRIVATE, request);
@@ -172,7 +195,7 @@ static CURLcode set_options(const struct http *http, struct http_request *reques
   SET(CURLOPT_NOSIGNAL, 1L);
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
   SET(CURLOPT_USERAGENT, "rowrelay/" ROWRELAY_VERSION);
-  SET(CURLOPT_URL, request->url);
+  SET(CURLOPT_URL, url);
   SET(CURLOPT_HTTPHEADER, request->headers);
   if (request->body != NULL) {
     SET(CURLOPT_POST, 1L);
@@ -180,28 +203,24 @@ static CURLcode set_options(const struct http *http, struct http_request *reques
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
   }
   SET(CURLOPT_CUSTOMREQUEST, request->method);
-  SET(CURLOPT_TIMEOUT_MS, (long)options->timeout);
+  SET(CURLOPT_TIMEOUT_MS, (long)(left > 1 ? left : 1));
   SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT);
   SET(CURLOPT_TCP_KEEPALIVE, 1L);
   SET(CURLOPT_WRITEFUNCTION, take_answer);
   SET(CURLOPT_WRITEDATA, request);
   SET(CURLOPT_HEADERFUNCTION, take_header);
   SET(CURLOPT_HEADERDATA, request);
+  SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's answer is not the server's */
   SET(CURLOPT_PREREQFUNCTION, ask_owner);
   SET(CURLOPT_PREREQDATA, request);
-  SET(CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
-  /* Redirects never lead from an encrypted connection to an unencrypted one. */
-  SET(CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
-  SET(CURLOPT_MAXREDIRS, 5L);
-  SET(CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+  SET(CURLOPT_FOLLOWLOCATION, 0L); /* see follow() */
   if (options->http2) {
-    SET(CURLOPT_HTTP_VERSION, strncmp(request->url, "https", 5) == 0 ? (long)CURL_HTTP_VERSION_2TLS
-                                                                     : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+    SET(CURLOPT_HTTP_VERSION, encrypted ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
     SET(CURLOPT_PIPEWAIT, 1L);
   } else {
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   }
-  if (options->never_twice) {
+  if (options->never_twice || (options->http2 && !encrypted && spoils_connections())) {
     SET(CURLOPT_FRESH_CONNECT, 1L);
     SET(CURLOPT_FORBID_REUSE, 1L);
   }
@@ -216,41 +235,62 @@ static CURLcode set_options(const struct http *http, struct http_request *reques
   return code;
 }
 
-bool http_start(struct http *http, struct http_request *request, struct error *error) {
-  request->status = 0;
-  request->untrusted = request->unsent = request->began = request->headers_end = false;
-  error_clear(&request->withheld);
-  request->failure[0] = '\0';
-  request->received = 0;
-  request->retry_after = request->asked_at = request->answer_at = -1;
-  buffer_release(&request->answer);
-  buffer_init(&request->answer, request->answer_limit + 1);
+static bool begin(struct http *http, struct http_request *request, struct error *error) {
   request->easy = take_handle(http);
   if (request->easy == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   CURLcode set = set_options(http, request);
   CURLMcode added = set == CURLE_OK ? curl_multi_add_handle(http->multi, request->easy) : CURLM_LAST;
-  if (added == CURLM_OK)
+  if (added == CURLM_OK) {
+    http->in_flight++;
     return true;
+  }
   curl_easy_cleanup(request->easy);
   request->easy = NULL;
   return error_set(error, FAILURE_RETRY, "cannot send a request: %s",
                    set != CURLE_OK ? curl_easy_strerror(set) : curl_multi_strerror(added));
 }
 
-static bool is_about_trust(CURLcode code) {
+static void forget_redirects(struct http_request *request) {
+  free(request->redirected);
+  free(request->elsewhere);
+  request->redirected = request->elsewhere = NULL;
+  request->redirects = 0;
+}
+
+bool http_start(struct http *http, struct http_request *request, struct error *error) {
+  request->status = 0;
+  request->untrusted = request->headers_end = false;
+  request->unsent = true;
+  request->until = clock_now() + http->options.timeout;
+  error_clear(&request->withheld);
+  request->failure[0] = '\0';
+  request->received = 0;
+  request->retry_after = request->asked_at = request->answer_at = -1;
+  forget_redirects(request);
+  buffer_release(&request->answer);
+  buffer_init(&request->answer, request->answer_limit + 1);
+  return begin(http, request, error);
+}
+
+/* What the verification of the server's certificate found is the same in all versions; codes are not. */
+static bool is_about_trust(const struct http_request *request, CURLcode code) {
+  long verified = 0;
+  curl_easy_getinfo(request->easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+  if (request->unsent && verified != 0)
+    return true;
   return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
          code == CURLE_SSL_ISSUER_ERROR || code == CURLE_SSL_CRL_BADFILE;
 }
 
 /*
- * An HTTP/2 server may answer before it has read the whole request, and then end the stream. Some versions of libcurl
- * call that an error, though the answer is there.
+ * An HTTP/2 server may answer before it has read the whole request, and then end the stream; others end a connection
+ * without TLS's goodbye. Some versions of libcurl call that an error, though the answer is there.
  */
 static bool is_whole(const struct http_request *request, CURLcode code) {
   curl_off_t length = -1;
   curl_easy_getinfo(request->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  return code == CURLE_HTTP2_STREAM && request->status >= 200 &&
+  return code != CURLE_WRITE_ERROR && request->headers_end && request->status >= 200 &&
          (request->status == 204 || (length >= 0 && request->received == length));
 }
 
@@ -263,10 +303,7 @@ static void read_outcome(struct http_request *request, CURLcode code) {
   if (code != CURLE_OK) {
     /* An incomplete answer counts as none. */
     request->status = 0;
-    request->untrusted = is_about_trust(code);
-    request->unsent = request->untrusted || code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
-                      code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
-                      (request->withheld.kind != FAILURE_NONE && !request->began);
+    request->untrusted = is_about_trust(request, code);
     if (request->failure[0] == '\0')
       snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(code));
     return;
@@ -275,6 +312,31 @@ static void read_outcome(struct http_request *request, CURLcode code) {
     int64_t from = request->answer_at >= 0 ? request->answer_at : (int64_t)time(NULL);
     request->retry_after = request->asked_at > from ? (request->asked_at - from) * 1000 : 0;
   }
+}
+
+/*
+ * Follows a redirect, as option follow_redirects asks, if it does not leave the server: the headers, which may hold
+ * secrets, and the body go along. False: it is the answer.
+ */
+static bool follow(struct http *http, struct http_request *request) {
+  char *to = NULL;
+  struct error ignored;
+  bool is_redirect = request->status >= 301 && request->status <= 308 && request->status != 304;
+  if (!http->options.follow_redirects || !is_redirect || request->redirects == MOST_REDIRECTS ||
+      curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &to) != CURLE_OK || to == NULL)
+    return false;
+  char *next = address_on_server(to, request->url, &request->elsewhere);
+  if (next == NULL)
+    return false;
+  free(request->redirected);
+  request->redirected = next;
+  request->redirects++;
+  end(http, request);
+  request->status = 0;
+  request->headers_end = false;
+  if (!begin(http, request, &ignored))
+    snprintf(request->failure, sizeof request->failure, "out of memory");
+  return request->easy != NULL;
 }
 
 /* Gives a finished request that was not given out yet, if there is one. */
@@ -288,9 +350,11 @@ static struct http_request *take_done(struct http *http) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
     CURLcode code = message->data.result;
     read_outcome(request, code);
-    curl_multi_remove_handle(http->multi, request->easy);
-    give_handle(http, request->easy);
-    request->easy = NULL;
+    if (follow(http, request))
+      continue;
+    if (request->easy == NULL) /* it could not */
+      return request;
+    end(http, request);
     return request;
   }
   return NULL;
@@ -303,13 +367,12 @@ struct http_request *http_wait(struct http *http, int64_t deadline) {
     struct http_request *request = take_done(http);
     if (request != NULL)
       return request;
-    /* Without memory it is not known what is running, and tried again. */
-    if (curl_multi_perform(http->multi, &running) != CURLM_OK)
-      running = 1;
+    /* Where it fails, for want of memory, it is tried again. */
+    (void)curl_multi_perform(http->multi, &running);
     if ((request = take_done(http)) != NULL)
       return request;
     int64_t left = deadline - clock_now();
-    if (running == 0 || left <= 0 || interrupted())
+    if (http->in_flight == 0 || left <= 0 || interrupted())
       return NULL;
     if (curl_multi_poll(http->multi, NULL, 0, left < INTERRUPT_INTERVAL ? (int)left : INTERRUPT_INTERVAL, NULL) !=
         CURLM_OK)
@@ -320,11 +383,10 @@ struct http_request *http_wait(struct http *http, int64_t deadline) {
 void http_cancel(struct http *http, struct http_request *request) {
   if (request->easy == NULL)
     return;
-  curl_multi_remove_handle(http->multi, request->easy);
-  give_handle(http, request->easy);
-  request->easy = NULL;
+  end(http, request);
 }
 
 void http_request_release(struct http_request *request) {
+  forget_redirects(request);
   buffer_release(&request->answer);
 }

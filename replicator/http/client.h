@@ -21,8 +21,8 @@ struct http_options {
   const char *certificate; /* the client's own, */
   const char *private_key; /* and its key */
   const char *proxy;
-  bool http2; /* also over plain HTTP, with prior knowledge */
-  bool follow_redirects;
+  bool http2;            /* also over plain HTTP, with prior knowledge */
+  bool follow_redirects; /* within the URL's scheme, host and port: another server must not see its headers */
   bool
       never_twice; /* a request is not sent again by itself when a kept connection turns out to be dead: none is kept */
   int64_t timeout; /* of a request, in milliseconds */
@@ -49,10 +49,13 @@ struct http_request {
   char failure[CURL_ERROR_SIZE + 64]; /* why there was no answer */
   bool untrusted;                     /* the server's certificate, or ours, was rejected: trying again does not help */
   bool unsent;                        /* not one byte of it was sent */
+  char *elsewhere;                    /* the server to which a redirect leads that was not followed; NULL: none */
   struct error withheld;              /* why it was not allowed to be sent; FAILURE_NONE: it was */
 
-  /* of http.c */
-  bool began;
+  /* of client.c */
+  char *redirected; /* URL of the last redirect that was followed; NULL: none */
+  int redirects;
+  int64_t until;    /* when it times out */
   bool headers_end; /* that of the answer's was there */
   CURL *easy;
   int64_t asked_at; /* Retry-After and Date as they came; seconds since 1970, -1: none */
@@ -71,7 +74,7 @@ MUST_CHECK bool http_start(struct http *http, struct http_request *request, stru
  */
 struct http_request *http_wait(struct http *http, int64_t deadline);
 
-/* Cancels a request in flight; it may have arrived. */
+/* Cancels a request in flight; it may have arrived, unless it says that it is unsent. */
 void http_cancel(struct http *http, struct http_request *request);
 
 /* Frees what a request holds of its own: the answer. */

@@ -26,7 +26,7 @@ const struct target_option TARGET_HTTP_OPTIONS[] = {
      .secret = true},
     {.name = "http2", .help = "whether to request HTTP/2", .choices = "true|false", .initial = "false"},
     {.name = "follow_redirects",
-     .help = "whether to follow redirects (HTTP 3xx)",
+     .help = "whether to follow redirects (HTTP 3xx) within the same scheme, host and port",
      .choices = "true|false",
      .initial = "false"},
     {.name = "proxy",
@@ -141,6 +141,12 @@ failed:
   return NULL;
 }
 
+void http_target_unsent(const struct http_request *request, const struct push *push) {
+  for (size_t i = 0; request->unsent && i < push->count; i++)
+    if (push->verdicts[i].kind == VERDICT_NONE)
+      push->verdicts[i].kind = VERDICT_LATER;
+}
+
 void http_target_show(const char *said, size_t said_length, char *shown, size_t size) {
   size_t length = 0;
   for (size_t i = 0; i < said_length && length < size - 1;) {
@@ -202,8 +208,15 @@ bool http_target_failed(const struct http_request *request, struct error *error)
   error_set(error, kind, "HTTP %ld", status);
   snprintf(error->sqlstate, sizeof error->sqlstate, "%u", (unsigned)status % 1000U);
   http_target_quote(request, error);
-  if (status >= 300 && status < 400)
-    error_hint(error, "set the URL to the redirect's destination, or set option follow_redirects=true");
+  if (request->elsewhere != NULL) {
+    error_detail(error, "The redirect leads to %s, another server, which must not see the request's headers.",
+                 request->elsewhere);
+    error_hint(error, "if it is yours, set the URL to it");
+  } else if (status >= 300 && status < 400) {
+    error_hint(error, request->redirects > 0 ? "set the URL to the last redirect's destination"
+                                             : "set the URL to the redirect's destination, or set option "
+                                               "follow_redirects=true");
+  }
   if (request->retry_after > 0)
     error->retry_after = request->retry_after < 86400000 ? (int)request->retry_after : 86400000;
   return false;

@@ -6,8 +6,8 @@
 
 #include "http/client.h"
 #include "source/settings.h"
+#include "targets/target.h"
 #include "targets/target_values.h"
-#include "targets/verdict.h"
 
 /* Options of each of them, which has those of tls_options.h, too. */
 extern const struct target_option TARGET_HTTP_OPTIONS[];
@@ -33,6 +33,9 @@ void http_target_release(struct http_target *target);
  * 410, FAILURE_RETRY or FAILURE_FATAL if the target is. Always false.
  */
 bool http_target_failed(const struct http_request *request, struct error *error);
+
+/* After a request that failed: if it was not sent, the changes without a verdict are for later. */
+void http_target_unsent(const struct http_request *request, const struct push *push);
 
 /* The beginning of an answer, made one line of valid UTF-8, since it may quote a row. */
 void http_target_show(const char *said, size_t said_length, char *shown, size_t size);

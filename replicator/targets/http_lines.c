@@ -162,6 +162,8 @@ static bool send_body(struct http_lines *lines, const struct push *push, long *s
         request.status <= 405 && request.status != 400)
       error->kind = FAILURE_FATAL;
   }
+  if (!ok && push != NULL)
+    http_target_unsent(&request, push);
   *status = request.status;
   curl_slist_free_all(request.headers);
   http_request_release(&request);

@@ -65,6 +65,8 @@ bool search_ask(struct search *search, const struct search_question *question, s
   }
   if (ok && request->status == 0)
     ok = http_target_failed(request, error);
+  if (!ok && question->push != NULL)
+    http_target_unsent(request, question->push);
   curl_slist_free_all(headers);
   buffer_release(&url);
   buffer_release(&packed);

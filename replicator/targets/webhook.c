@@ -479,7 +479,7 @@ static void cancel_rest(struct sending *sending) {
     struct slot *slot = &webhook->slots[i];
     if (slot->busy) {
       http_cancel(webhook->http.http, &slot->request);
-      for (size_t n = 0; n < slot->count; n++)
+      for (size_t n = 0; !slot->request.unsent && n < slot->count; n++)
         sending->in_doubt[slot->indexes[n]] = true;
     }
     any = any || slot->busy;

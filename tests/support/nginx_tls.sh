@@ -2,14 +2,14 @@
 # nginx_tls.sh: a private nginx that answers every request by 204, with TLS and certificates of a private authority; it reads
 # the bodies only of what goes to /read.
 #
-#   nginx_tls.sh DIR PORT WRONG STRICT    makes them in DIR and becomes nginx, on three ports of 127.0.0.1: for "localhost"
-#                                     (also HTTP/2), with a certificate for another name, and for clients with a
-#                                     certificate only
+#   nginx_tls.sh DIR PORT WRONG STRICT PLAIN    makes them in DIR and becomes nginx, on four ports of 127.0.0.1: for
+#                                     "localhost" (also HTTP/2), with a certificate for another name, for clients with a
+#                                     certificate only, and for HTTP/2 without TLS
 #
 # In DIR: ca.pem signs all but other-ca.pem, which nobody should trust; client.pem and client.key are a client's; access
 # has a line for each request: protocol, method, path, number of the connection, subject of the client's certificate.
 set -eu
-dir=$1 port=$2 wrong=$3 strict=$4
+dir=$1 port=$2 wrong=$3 strict=$4 plain=$5
 cd "$dir"
 
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
@@ -63,6 +63,10 @@ http {
   fastcgi_temp_path $dir/fastcgi;
   uwsgi_temp_path $dir/uwsgi;
   scgi_temp_path $dir/scgi;
+  server {
+    listen 127.0.0.1:$plain http2;
+    location / { proxy_pass http://unix:$dir/socket; client_max_body_size 0; }
+  }
   server {
     listen unix:$dir/socket;
     access_log off;

@@ -15,12 +15,12 @@
 
 static struct fixture f;
 static char dir[64];
-static char ports[3][8]; /* localhost, another name, with a client's certificate only */
+static char ports[4][8]; /* localhost, another name, with a client's certificate only, without TLS */
 static pid_t nginx;
 
 static void find_ports(void) {
-  int sockets[3];
-  for (int i = 0; i < 3; i++) {
+  int sockets[4];
+  for (int i = 0; i < 4; i++) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     sockets[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -28,7 +28,7 @@ static void find_ports(void) {
               getsockname(sockets[i], (struct sockaddr *)&address, &length) == 0);
     snprintf(ports[i], sizeof ports[i], "%d", ntohs(address.sin_port));
   }
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     close(sockets[i]);
 }
 
@@ -51,11 +51,11 @@ static void start_nginx(void) {
   if (nginx == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
-      execl("tests/support/nginx_tls.sh", "nginx_tls.sh", dir, ports[0], ports[1], ports[2], (char *)NULL);
+      execl("tests/support/nginx_tls.sh", "nginx_tls.sh", dir, ports[0], ports[1], ports[2], ports[3], (char *)NULL);
     _exit(127);
   }
   double until = seconds_now() + 20;
-  while (!is_listening(ports[2])) {
+  while (!is_listening(ports[3])) {
     cr_assert(waitpid(nginx, NULL, WNOHANG) == 0 && seconds_now() < until, "nginx does not start: see %s", dir);
     sleep_seconds(0.02);
   }
@@ -183,6 +183,23 @@ Test(webhook_tls, many_requests_share_a_connection_with_http2) {
   cr_assert_str_eq(
       ask(f.at_source, "select concat_ws(' ', count(*), min(parts[1]), count(distinct parts[4]) < 5) from access"),
       "500 HTTP/2.0 t");
+  end();
+}
+
+/* Some versions of libcurl can use a connection for one such request only. */
+Test(webhook_tls, http2_without_tls_delivers_each_change_once) {
+  begin("tls_plain", ports[0], NULL);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "http2=true", "--option", "concurrency=4", "--url",
+              ask(f.at_source, "select 'http://localhost:%s/hook'", ports[3]), NULL);
+  sql(f.at_source, "insert into item select n, repeat('x', n * 100) from generate_series(1, 100) as n");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 20);
+  const char *log = process_log(process);
+  cr_expect_null(strstr(log, "warning"), "%s", log);
+  stop_process(process, SIGTERM);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  load_access();
+  cr_expect_str_eq(ask(f.at_source, "select concat_ws(' ', count(*), min(parts[1])) from access"), "100 HTTP/2.0");
   end();
 }
 
