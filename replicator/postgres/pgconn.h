@@ -126,6 +126,7 @@ MUST_CHECK bool pgconn_copy_end(struct pgconn *connection, struct error *error);
 
 /* What the server named in the last error that named anything; texts are "" where it did not. */
 struct pgconn_violation {
+  bool by_value; /* of the last error: no word of a statement, and no function that it calls, is at fault */
   char schema[256];
   char table[256];
   char column[256];

@@ -34,6 +34,8 @@ static void copy_field(char *text, size_t size, const PGresult *result, int fiel
 
 static void note_violation(struct pgconn *connection, const PGresult *result) {
   struct pgconn_violation *violation = &connection->violation;
+  violation->by_value = PQresultErrorField(result, PG_DIAG_STATEMENT_POSITION) == NULL &&
+                        PQresultErrorField(result, PG_DIAG_CONTEXT) == NULL;
   if (PQresultErrorField(result, PG_DIAG_TABLE_NAME) == NULL)
     return;
   copy_field(violation->schema, sizeof violation->schema, result, PG_DIAG_SCHEMA_NAME);

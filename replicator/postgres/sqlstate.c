@@ -39,3 +39,8 @@ bool sqlstate_is_of_a_table(const char *sqlstate) {
   static const char *const of_tables[] = {"0A", "3F", "42", "53200", "53400", "55", "58", "HV", "XX001", "XX002", NULL};
   return has_class(sqlstate, of_tables);
 }
+
+bool sqlstate_is_of_a_name(const char *sqlstate) {
+  static const char *const of_names[] = {"3F000", "42601", "42602", "42704", "42725", "42883", "42P01", NULL};
+  return has_class(sqlstate, of_names);
+}

@@ -11,4 +11,7 @@ enum failure sqlstate_failure(const char *sqlstate);
 /* Whether it says that something is wrong with a table, or the right to it, rather than with the server or the data. */
 bool sqlstate_is_of_a_table(const char *sqlstate);
 
+/* Whether a name that was looked up is unknown: that of a table, type or function, which a value may be, too. */
+bool sqlstate_is_of_a_name(const char *sqlstate);
+
 #endif

@@ -170,7 +170,10 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, s
     if (write_changes(postgres, push, false, error))
       return true;
   }
-  if (sqlstate_is_of_a_table(error->sqlstate) && pgconn_alive(postgres->connection))
+  /* Of type regclass and the like, a row may name what the target lacks: that is not its table. */
+  if (sqlstate_is_of_a_name(error->sqlstate) && pgconn_last_violation(postgres->connection)->by_value)
+    error->kind = FAILURE_REFUSED;
+  else if (sqlstate_is_of_a_table(error->sqlstate) && pgconn_alive(postgres->connection))
     error->kind = FAILURE_TABLE;
   /*
    * A mirror that refuses a truncate must not get later changes: the truncate, when repeated, would remove these as

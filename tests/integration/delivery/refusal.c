@@ -525,3 +525,36 @@ Test(refusal, retry_and_skip_take_ids_or_all_and_one_target_or_every) {
   cr_assert_not_null(strstr(errors, "target \"nobody\" does not exist"), "%s", errors);
   fixture_end(&f);
 }
+
+/* ---- values that name what the target lacks ---------------------------------------------------------------------- */
+
+Test(refusal, value_that_names_a_missing_object_is_refused_alone) {
+  struct fixture f;
+  fixture_begin(&f, "refusal_named");
+  sql(f.at_source, "create table here_only (); create function here_only() returns int language sql as 'select 1'; "
+                   "create table item (id int primary key, t regclass, f regprocedure, r regtype, s regnamespace); "
+                   "create type only_type as (a int); create schema only_schema");
+  sql(f.at_target, "create table item (id int primary key, t regclass, f regprocedure, r regtype, s regnamespace)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item (id, t) values (1, 'pg_class'), (2, 'here_only'), (3, 'pg_type');"
+                   "insert into item (id, f) values (4, 'here_only()'), (5, 'now()');"
+                   "insert into item (id, r) values (6, 'only_type'), (7, 'int');"
+                   "insert into item (id, s) values (8, 'only_schema'), (9, 'pg_catalog')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "1 3 5 7 9");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by key) from rowrelay.errors"), "2 4 6 8");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
+  sql(f.at_target, "create table here_only ()");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by key) from rowrelay.errors"), "4 6 8");
+  /* A table that a trigger there wants concerns each row. */
+  sql(f.at_target, "create function wants() returns trigger language plpgsql as $$ begin "
+                   "perform from missing_table; return new; end $$; "
+                   "create trigger wants before insert on item for each row execute function wants()");
+  sql(f.at_source, "insert into item (id) values (20), (21)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "1");
+  fixture_end(&f);
+}
