@@ -4,7 +4,7 @@
 -- Parameters: a composite type, such as that of a table's rows
 -- Result:     position, name and type of each column
 create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
-language plpgsql stable as $$
+language plpgsql stable rows 20 as $$
 declare
   names text[];
   types oid[];

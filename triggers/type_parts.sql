@@ -2,7 +2,7 @@
 -- Parameters: type (a domain counts as its base type); collation of the column
 -- Result:     types with their collations; none for a type that has no parts
 create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
-language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+language plpgsql stable rows 5 as $$ -- rather than SQL, because its plans are kept
 declare
   base constant oid := rowrelay.plain_oid(of_type);
 begin

@@ -2,7 +2,7 @@
 -- Parameters: the view
 -- Result:     tables, partitioned tables, foreign tables and materialized views, each once
 create or replace function rowrelay.read_tables(of_view regclass) returns setof regclass
-language sql stable as $$
+language sql stable rows 20 as $$
   with recursive reads(relation) as (
     select of_view::oid
     union

@@ -65,6 +65,23 @@ Test(queries, other_columns_than_expected_are_an_error) {
   fixture_end(&f);
 }
 
+/* A recursive query multiplies what PostgreSQL expects of a function that returns a set: a thousand rows, if that is
+ * not stated. Then it takes gigabytes for a handful. */
+Test(queries, set_functions_in_recursive_queries_state_how_many_rows_they_give) {
+  fixture_begin(&f, "queries_estimates");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(p.proname, ' ') from pg_proc p "
+                                    "where p.pronamespace = 'rowrelay'::regnamespace and p.prorows > 1000"),
+                   "");
+  cr_expect_str_eq(ask(f.at_source,
+                       "select string_agg(distinct r.proname || ': ' || s.proname, ' ') "
+                       "from pg_proc r, lateral regexp_matches(r.prosrc, 'with recursive.*', 'i') as q(text), "
+                       "pg_proc s where r.pronamespace = 'rowrelay'::regnamespace and s.pronamespace = r.pronamespace "
+                       "and s.proretset and s.prorows = 1000 and s.oid <> r.oid "
+                       "and q.text[1] ~ ('rowrelay\\.' || s.proname || '\\(')"),
+                   "");
+  fixture_end(&f);
+}
+
 /* Each statement is looked at, also those that run only when something goes wrong. */
 Test(queries, functions_name_no_column_that_is_not_there_or_could_be_a_variable) {
   fixture_begin(&f, "queries_functions");
