@@ -1,7 +1,9 @@
--- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse.
---             Does nothing for any other target.
+-- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse; or
+--             into one topic, stream, subject or routing key that is named like the table, because characters that
+--             such a name may not have become "_". A topic for all, or --into, puts them together on purpose. Does
+--             nothing for any other target.
 -- Parameters: target that the tables or documents go to
--- Errors:     two of them would share an index; a table has no key; a name has no letter that an index may have
+-- Errors:     two of them would share it; a table has no key; a name has no letter that an index may have
 create or replace function rowrelay.check_indexes(target integer) returns void
 language plpgsql as $$
 declare
@@ -9,6 +11,36 @@ declare
   found_one   record;
 begin
   select t.* into destination from rowrelay.target t where t.id = check_indexes.target;
+  if destination.url ~ '^(kafka|rediss?|nats([+]tls)?|amqps?):' then
+    -- replicator/targets/channel_name.c must give the same names
+    if strpos(case when destination.url ~ '^amqp' then coalesce(destination.options ->> 'routing_key', '{table}')
+                   when destination.url ~ '^redis' then
+                     coalesce(nullif(regexp_replace(destination.url, '^[^/]+//[^/]+(/[0-9]+(?=/|$))?/?', ''), ''),
+                              '{table}')
+                   else coalesce(nullif(substring(destination.url from '^[^/]+//[^/]+/(.*)$'), ''), '{table}') end,
+              '{table}') = 0 then
+      return;
+    end if;
+    for found_one in
+      select n.channel, array_agg(n.name order by n.name) as names
+        from (select regexp_replace(replace(r.into_table, '"', ''), '[^a-zA-Z0-9._-]', '_', 'g') as channel,
+                     min(coalesce(rowrelay.full_name(c.relation), c.relation_name)) as name
+                from rowrelay.route r
+                join rowrelay.capture c on c.id = r.capture
+                left join rowrelay.document d on d.target = r.target
+               where r.until_id is null and (c.released_at is null or d.target is not null)
+                 and (r.target = destination.id or d.delivers_to = destination.id)
+               group by r.into_table) as n
+       group by n.channel having count(*) > 1
+    loop
+      raise exception '% and % would both go to "%"', found_one.names[1], found_one.names[2], found_one.channel
+        using errcode = 'invalid_parameter_value',
+              detail = 'A name there has letters, digits, ".", "_" and "-" of ASCII; all else becomes "_".',
+              hint = 'Give one of them another name with '
+                       || rowrelay.command('option --into', 'parameter into_table') || '.';
+    end loop;
+    return;
+  end if;
   if destination.url !~ E'^(elasticsearch|opensearch|clickhouse)\\+' then
     return;
   end if;

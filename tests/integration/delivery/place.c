@@ -293,3 +293,33 @@ Test(place, a_push_in_flight_is_not_overtaken_by_the_next_table_where_its_route_
 Test(place, a_push_in_flight_is_not_overtaken_by_the_next_table_where_its_table_goes_elsewhere) {
   in_flight("place_into", "item_2");
 }
+
+/* ---- channels of messages -------------------------------------------------------------------------------------- */
+
+/* Characters that the name of a topic may not have become "_": then two tables would have one, and perhaps equal keys.
+ */
+Test(place, tables_whose_topics_would_have_one_name_are_refused) {
+  static const char *const URLS[] = {"kafka://127.0.0.1:1/", "redis://127.0.0.1:1/2", "nats://127.0.0.1:1/a.{table}",
+                                     "amqp://127.0.0.1:1/exchange"};
+  struct fixture f;
+  fixture_begin(&f, "place_channels");
+  sql(f.at_source, "create table \"x y\" (id int primary key); create table x_y (id int primary key); "
+                   "create table \"\u00e9\" (id int primary key); create table \"\u00fc\" (id int primary key)");
+  for (int i = 0; i < 4; i++) {
+    sql(f.at_source, "select rowrelay.add_target('t%d', '%s')", i, URLS[i]);
+    sql(f.at_source, "select rowrelay.capture_table('x_y', target => 't%d')", i);
+    cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('\"x y\"', target => 't%d')", i), "22023");
+    sql(f.at_source,
+        "select rowrelay.capture_table('\"x y\"'); select rowrelay.route('\"x y\"', 't%d', into_table => "
+        "'other')",
+        i);
+    sql(f.at_source, "select rowrelay.capture_table('\"\u00e9\"', target => 't%d')", i);
+    cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('\"\u00fc\"', target => 't%d')", i),
+                     "22023");
+  }
+  /* One topic for all is wanted. */
+  sql(f.at_source, "select rowrelay.add_target('all', 'kafka://127.0.0.1:1/changes');"
+                   "select rowrelay.capture_table('x_y', target => 'all');"
+                   "select rowrelay.capture_table('\"x y\"', target => 'all')");
+  fixture_end(&f);
+}
