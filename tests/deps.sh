@@ -56,6 +56,8 @@ look_for_what_tests_want() {
   needs librabbitmq-dev has_library librabbitmq
   needs rabbitmq-server has rabbitmq-server
   needs nginx has nginx
+  needs pgpool2 has pgpool
+  needs "postgresql-$(newest_server)-repack" test -x "/usr/lib/postgresql/$(newest_server)/bin/pg_repack"
   needs rpm has rpmbuild
   needs openssl has openssl
   needs pgbouncer has pgbouncer

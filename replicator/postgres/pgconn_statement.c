@@ -230,13 +230,32 @@ static bool prepares_now(const struct pgconn *connection, const char *name) {
   return false;
 }
 
+/*
+ * A statement is for the server that takes writes, though it only reads: Pgpool-II would ask a standby, which may lag,
+ * unless these are its first words. Freed by the caller; NULL: out of memory.
+ */
+static char *for_primary(const char *text) {
+  static const char words[] = "/*NO LOAD BALANCE*/ ";
+  size_t length = strlen(text);
+  char *marked = malloc(sizeof words + length);
+  if (marked != NULL) {
+    memcpy(marked, words, sizeof words - 1);
+    memcpy(marked + sizeof words - 1, text, length + 1);
+  }
+  return marked;
+}
+
 /* Sends it, and before that what prepares it, where that is due. */
 static bool send_query(struct pgconn *connection, const struct query *query, const struct values *values) {
-  if (query->name == NULL)
-    return PQsendQueryParams(connection->pg, query->text, values->count, NULL, values->texts, NULL, NULL, 0) == 1;
-  if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name)) {
-    if (PQsendPrepare(connection->pg, query->name, query->text, values->count, NULL) != 1)
-      return false;
+  bool has_name = query->name != NULL;
+  if (!has_name || (!is_prepared(connection, query->name) && !prepares_now(connection, query->name))) {
+    char *text = for_primary(query->text);
+    bool sent = text != NULL && (has_name ? PQsendPrepare(connection->pg, query->name, text, values->count, NULL)
+                                          : PQsendQueryParams(connection->pg, text, values->count, NULL, values->texts,
+                                                              NULL, NULL, 0)) == 1;
+    free(text);
+    if (!has_name || !sent)
+      return sent;
     expect(connection, query, true);
   }
   return PQsendQueryPrepared(connection->pg, query->name, values->count, values->texts, NULL, NULL, 0) == 1;
@@ -404,8 +423,15 @@ static bool end_statement(struct pgconn *connection, struct error *error) {
   }
 }
 
+static bool send_script(struct pgconn *connection, const char *text) {
+  char *marked = for_primary(text);
+  bool sent = marked != NULL && PQsendQuery(connection->pg, marked) == 1;
+  free(marked);
+  return sent;
+}
+
 bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
-  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
+  if (connection->broken || !send_script(connection, text))
     return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   return end_statement(connection, error);
 }
@@ -413,7 +439,7 @@ bool pgconn_script(struct pgconn *connection, const char *text, struct error *er
 /* ---- copying --------------------------------------------------------------------------------------------------- */
 
 bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error) {
-  if (connection->broken || PQsendQuery(connection->pg, statement) != 1)
+  if (connection->broken || !send_script(connection, statement))
     return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   if (!wait_reply(connection, error))
     return false;

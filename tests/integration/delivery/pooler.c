@@ -159,3 +159,40 @@ Test(pooler, a_target_without_sessions_is_refused_and_delivered_to_when_it_has_t
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&p.f);
 }
+
+/*
+ * Pgpool-II with load balancing asks the standby whatever only reads. It lags here: it has the rows that are gone at
+ * the source, and those that the mirror still has.
+ */
+Test(pooler, reads_behind_pgpool_are_of_the_server_that_takes_writes) {
+  struct fixture f;
+  struct served pool;
+  const char *said;
+  own_server("source", "max_connections=100");
+  const char *standby = own_standby();
+  PGconn *reading = connect_to(standby, NULL);
+  setenv("ROWRELAY_TEST_STANDBY_DIR", PQhost(reading), 1);
+  fixture_begin(&f, "pooler_pgpool");
+  sql(f.at_source, "create table item (id int primary key); insert into item select generate_series(1, 200)");
+  served_begin(&pool, "pgpool.sh", false);
+  struct fixture behind = f;
+  snprintf(behind.source, sizeof behind.source, "host=%s port=6432 user=postgres dbname=%s", pool.address, f.name);
+  rowrelay_ok(&behind, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&behind, "capture", "item", "--to", "w", "--create", NULL);
+  rowrelay_ok(&behind, "backfill", "item", "--to", "w", NULL);
+  rowrelay_ok(&behind, "run", "--until-empty", NULL);
+  wait_until(f.at_source, "t", 20, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
+  sql(reading, "select pg_wal_replay_pause()");
+  sql(f.at_source, "begin; set local rowrelay.skip = on; delete from item where id <= 100; commit");
+  PGconn *balanced = connect_to(behind.source, NULL);
+  cr_assert_str_eq(ask(balanced, "select count(*) from item"), "200", "it does not balance what it is asked");
+  PQfinish(balanced);
+  cr_expect_eq(rowrelay(&behind, &said, NULL, "verify", "w", NULL), 3, "%s", said);
+  sql(f.at_source, "insert into item values (201)");
+  cr_expect_not_null(strstr(rowrelay_ok(&behind, "log", "item", NULL), "201"));
+  rowrelay_ok(&behind, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from item where id = 201"), "1");
+  sql(reading, "select pg_wal_replay_resume()");
+  PQfinish(reading);
+  fixture_end(&f);
+}
