@@ -71,9 +71,8 @@ const struct command COMMAND_run = {
     .options = OPTIONS,
     .notes =
         "Any number of processes may run, on any number of machines. After the first SIGTERM or Ctrl-C the current\n"
-        "batches finish; a second one stops at once. A source that is away is waited for, and so is one that refuses "
-        "this\n"
-        "process, such as for want of a right; with --until-empty such a refusal ends it.\n"
+        "batches finish; a second one stops at once. A source that is away is waited for. A right that is missing at\n"
+        "the start ends it with status 1.\n"
         "\n"
         "The console shows anyone who can reach it what this process can read. Its actions need the token set in\n"
         "ROWRELAY_CONSOLE_TOKEN, or one of the file that ROWRELAY_CONSOLE_TOKENS names, with a line for each: NAME\n"

@@ -48,8 +48,9 @@ bool patience_is_refusal(const struct error *error) {
 }
 
 bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error *error) {
+  bool lacks_right = strcmp(error->sqlstate, "42501") == 0;
   return error->kind == FAILURE_USAGE || source_is_elsewhere(error) ||
-         (error->kind == FAILURE_FATAL && !was_connected && (is_awaited || !patience_is_refusal(error)));
+         (error->kind == FAILURE_FATAL && !was_connected && (is_awaited || lacks_right || !patience_is_refusal(error)));
 }
 
 static const char *trouble(const struct error *error) {

@@ -37,9 +37,9 @@ bool patience_is_to_tell(struct patience *patience, const struct error *error, i
 bool patience_is_refusal(const struct error *error);
 
 /*
- * Whether the process is to end rather than to wait. What the server refuses, such as for want of a right, somebody may
- * mend there at any time, and systemd would start the process again every two seconds; so only one whose end somebody
- * awaits (--until-empty) ends at the start.
+ * Whether the process is to end rather than to wait. What the server refuses somebody may mend
+ * there at any time, and systemd would start the process again every two seconds; so only one whose end somebody awaits
+ * (--until-empty) ends at the start, and one that lacks a right, which whoever started it is to see.
  */
 bool patience_is_in_vain(bool was_connected, bool is_awaited, const struct error *error);
 

@@ -40,6 +40,10 @@ Test(wait, a_run_that_may_not_connect_ends_with_a_status) {
   snprintf(f.source, sizeof f.source, "%.480s user=wait_nobody", there);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", "--wait", "1", NULL), 1);
   cr_assert_not_null(strstr(errors, "permission denied for database"), "%s", errors);
+  sql(f.at_source, "grant connect on database %s to wait_nobody", f.name);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", NULL), 1);
+  cr_assert_not_null(strstr(errors, "rowrelay_worker"), "%s", errors);
+  sql(f.at_source, "revoke connect on database %s from wait_nobody", f.name);
   memcpy(f.source, there, sizeof there);
   sql(f.at_source, "drop role wait_nobody");
   fixture_end(&f);

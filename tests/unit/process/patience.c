@@ -54,8 +54,13 @@ Test(patience, what_the_source_refuses_is_waited_for_unless_somebody_awaits_the_
   struct error unusable;
   struct error wrong;
   struct error away;
-  error_set(&refused, FAILURE_FATAL, "permission denied for schema rowrelay");
-  memcpy(refused.sqlstate, "42501", sizeof refused.sqlstate);
+  struct error lacking;
+  error_set(&refused, FAILURE_FATAL, "database \"shop\" does not exist");
+  memcpy(refused.sqlstate, "3D000", sizeof refused.sqlstate);
+  error_set(&lacking, FAILURE_FATAL, "permission denied for schema rowrelay");
+  memcpy(lacking.sqlstate, "42501", sizeof lacking.sqlstate);
+  cr_assert(patience_is_in_vain(false, false, &lacking));
+  cr_assert_not(patience_is_in_vain(true, true, &lacking));
   error_set(&unusable, FAILURE_FATAL, "option cacert: cannot read x");
   error_set(&wrong, FAILURE_USAGE, "schema rowrelay is not installed");
   error_set(&away, FAILURE_RETRY, "connection refused");
