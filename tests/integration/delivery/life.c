@@ -176,8 +176,8 @@ Test(life, a_database_recovered_to_a_point_in_time_delivers_nothing_until_told_s
   own_server("source", NULL);
   begin(&f, "life_recovered");
   in_source_directory(
-      "chmod a+rwx . && runuser -u postgres -- bin/pg_basebackup -h \"$PWD\" -U postgres -D base -X stream "
-      "2>/dev/null || bin/pg_basebackup -h \"$PWD\" -U postgres -D base -X stream");
+      "chmod a+rwx . && runuser -u postgres -- bin/pg_basebackup -h \"$PWD\" -U postgres -D base -c fast -X stream "
+      "2>/dev/null || bin/pg_basebackup -h \"$PWD\" -U postgres -D base -c fast -X stream");
   PQfinish(f.at_source);
   stop_server("source", "fast");
   in_source_directory("rm -rf data && mv base data && cp -p data/PG_VERSION data/recovery.signal && "
