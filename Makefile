@@ -83,7 +83,7 @@ TEST_LIBS = $(call once,TEST_LIBS,pkg-config --libs $(TEST_PACKAGES))
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Those of schema/ are for psql as well.
 QUERIES = $(sort $(wildcard replicator/*/sql/*.sql)) schema/install_lock.sql schema/roles.sql \
-  schema/check_owner.sql schema/check_dependents.sql schema/drop_roles.sql
+  schema/check_owner.sql schema/check_published.sql schema/check_dependents.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql schema/*/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
 DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/*.md) \

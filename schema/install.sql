@@ -7,6 +7,7 @@ begin;
 set local client_min_messages = warning;
 set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
 \ir install_lock.sql
+\ir check_published.sql
 \ir prepare.sql
 
 select not exists (select from rowrelay.migration where version = 1) as rowrelay_needs_0001 \gset

@@ -114,7 +114,7 @@ static bool connect_target(struct copy *copy, struct error *error) {
   bool ok = url_fill_in(copy->settings->url, "URL", &url, error) &&
             session_open(&copy->target, copy->settings, url.data, error) &&
             (copy->route->identity == NULL || session_set_origin(copy->target, copy->route->identity, false, error)) &&
-            ddl_create(copy->target, &QUERY_copy_create, error);
+            ddl_run(copy->target, false, &QUERY_ONCE(QUERY_copy_create), NO_VALUES, error);
   buffer_release(&url);
   if (!ok)
     url_hide(copy->settings->url, error);

@@ -36,16 +36,19 @@ static bool name_processes(struct source *source, struct error *error) {
   return true;
 }
 
-/* `with_roles`: also creates the roles, to which the schema's files then grant rights. */
-static bool install(struct source *source, bool with_roles, struct error *error) {
+/* With option roles it also creates the roles, to which the schema's files then grant rights. */
+static bool install(struct source *source, const struct options *given, struct error *error) {
   int version;
+  bool publishes = option_given(given, "publish-anyway");
   call_tell_warnings(source);
-  if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_install_lock.text, error) ||
-      !source_script(source, QUERY_check_owner.text, error) || !source_schema_version(source, &version, error))
+  if (!source_script(source, BEGIN, error) ||
+      (publishes && !source_script(source, "set local rowrelay.publish_anyway = on", error)) ||
+      !source_script(source, QUERY_install_lock.text, error) || !source_script(source, QUERY_check_owner.text, error) ||
+      !source_schema_version(source, &version, error))
     return false;
   if (version > SCHEMA_NEWEST || version == SCHEMA_WITHOUT_CONTENTS)
     return source_check_schema(source, error);
-  if (with_roles && !source_script(source, QUERY_roles.text, error))
+  if (option_given(given, "roles") && !source_script(source, QUERY_roles.text, error))
     return false;
   if (!run_files(source, version, error) || !source_script(source, "commit", error))
     return false;
@@ -65,7 +68,7 @@ static bool run(const struct options *given, struct error *error) {
   interrupt_on_signals();
   if (!source_open(&source, option_text(given, "dbname"), error))
     return false;
-  bool ok = install(source, option_given(given, "roles"), error);
+  bool ok = install(source, given, error);
   source_close(source);
   return ok;
 }
@@ -73,6 +76,8 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "roles",
      .help = "also create the roles rowrelay_admin, rowrelay_worker and rowrelay_reader, to be granted to users"},
+    {.name = "publish-anyway",
+     .help = "install in a database whose tables are all published: no subscriber minds new ones"},
     OPTION_END,
 };
 

@@ -13,6 +13,7 @@
 #include "postgres/result.h"
 #include "postgres/session.h"
 #include "queries.h"
+#include "targets/ddl.h"
 #include "targets/http.h"
 #include "targets/target.h"
 #include "targets/tls_options.h"
@@ -60,7 +61,7 @@ static bool reach_server(struct findings *findings, const struct settings *setti
   if (ok)
     finding_ask(findings, connection, &QUERY_doctor_target,
                 VALUES(settings->name, number(gap).text, shell_quote(&word, settings->name)), settings->name);
-  ok = ok && tell_cascades(findings, connection, settings, mirrors, error);
+  ok = ok && tell_cascades(findings, connection, settings, mirrors, error) && ddl_check(connection, error);
   pgconn_close(connection);
   return ok;
 }

@@ -17,9 +17,9 @@
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
 bool fence_create(struct pgconn *connection, struct error *error) {
-  if (ddl_create(connection, &QUERY_fence_create, error))
+  if (ddl_run(connection, false, &QUERY_ONCE(QUERY_fence_create), NO_VALUES, error))
     return true;
-  if (error->kind == FAILURE_FATAL)
+  if (error->kind == FAILURE_FATAL && error->hint[0] == '\0')
     error_hint(error, strstr(error->message, "schema rowrelay_target") != NULL
                           ? "another role made this schema: deliver as that role, or as a member of it"
                           : "grant the target's user CREATE on its database; it is needed once, for schema "

@@ -459,6 +459,9 @@ comment on column rowrelay.server_start.noted_at is 'when rowrelay.skip_lost_ids
 alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
+alter table rowrelay.source add column publish_anyway boolean not null default false;
+comment on column rowrelay.source.publish_anyway is
+  'whether a publication of all tables may have those of schema rowrelay, too; see schema/check_published.sql';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);

@@ -76,7 +76,15 @@ select t.name as target,
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,
                         rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
-            from table_note n where n.target = t.id and n.more > 0)) as note
+            from table_note n where n.target = t.id and n.more > 0),
+         -- of the database, so once
+         (select format('publication %s is for all tables: a subscriber without those of rowrelay stops -- run: %s',
+                        quote_ident(min(p.pubname::text collate "default")),
+                        rowrelay.command('rowrelay doctor', 'schema/check_published.sql'))
+            from pg_publication p
+           where p.puballtables and t.id = (select min(a.id) from rowrelay.target a where a.dropped_at is null)
+             and not (select o.publish_anyway from rowrelay.source o)
+          having count(*) > 0)) as note
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id

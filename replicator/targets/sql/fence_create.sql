@@ -1,29 +1,19 @@
--- Makes the table in which a target records, for each lane of each source, who delivered last: see
--- replicator/targets/fence.h.
-do $$
-begin
-  if to_regnamespace('rowrelay_target') is null then
-    create schema rowrelay_target;
-  end if;
-  if to_regclass('rowrelay_target.fence') is null then
-    create table rowrelay_target.fence (
+-- The statements that make the table in which a target records, for each lane of each source, who delivered last: see
+-- replicator/targets/fence.h. An empty text: it is there.
+select case when to_regclass('rowrelay_target.fence') is null then
+  concat(
+    case when to_regnamespace('rowrelay_target') is null then 'create schema rowrelay_target; ' end,
+    'create table rowrelay_target.fence (
       source  uuid not null,
       lane    integer not null,
       token   bigint not null,
-      applied bigint[] not null default '{}',
-      rows    bigint[] not null default '{}',
+      applied bigint[] not null default ''{}'',
+      rows    bigint[] not null default ''{}'',
       primary key (source, lane)
     ) with (fillfactor = 50);
     comment on table rowrelay_target.fence is
-      'for each lane of a source that rowrelay delivers from: its last delivery';
-    comment on column rowrelay_target.fence.token is 'number of the claim; an older one may not write any more';
-    comment on column rowrelay_target.fence.applied is 'changes that were applied, and may come again';
-  elsif not exists (select from pg_attribute a
-                     where a.attrelid = 'rowrelay_target.fence'::regclass and a.attname = 'rows') then
-    alter table rowrelay_target.fence add column rows bigint[] not null default '{}';
-  else
-    return;
-  end if;
-  comment on column rowrelay_target.fence.rows is 'for each of them: a hash of its row''s key; null: any row';
-end
-$$;
+      ''for each lane of a source that rowrelay delivers from: its last delivery'';
+    comment on column rowrelay_target.fence.token is ''number of the claim; an older one may not write any more'';
+    comment on column rowrelay_target.fence.applied is ''changes that were applied, and may come again'';
+    comment on column rowrelay_target.fence.rows is ''for each of them: a hash of its row''''s key; null: any row''')
+  else '' end;

@@ -1,0 +1,163 @@
+/* Whatever else lives in the database goes on, and gets nothing that is rowrelay's. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "mirrored.h"
+
+/* The target subscribes to a publication of the source, which has a table and not rowrelay. */
+static void begin_house(struct fixture *f, const char *name, const char *publication) {
+  fixture_begin(f, name);
+  rowrelay_ok(f, "uninstall", "--force", NULL);
+  sql(f->at_source, "create schema shop; create table shop.item (id int primary key, v text);"
+                    "insert into shop.item values (1, 'a')");
+  sql(f->at_target, "create schema shop; create table shop.item (id int primary key, v text)");
+  sql(f->at_source, "create publication house %s", publication);
+  sql(f->at_target, "create subscription %s connection '%s' publication house", f->name, f->source);
+}
+
+static void end_house(struct fixture *f) {
+  sql(f->at_target, "drop subscription %s", f->name);
+  fixture_end(f);
+}
+
+/* Until the subscriber has a row that is written now. */
+static void replicates(struct fixture *f) {
+  static int id = 1000;
+  sql(f->at_source, "insert into shop.item values (%d, 'new')", ++id);
+  char row[64];
+  snprintf(row, sizeof row, "select v from shop.item where id = %d", id);
+  wait_until(f->at_target, "new", 30, "%s", row);
+}
+
+/* Runs at the source the first statement of the printed steps. */
+static void run_printed(struct fixture *f, const char *said) {
+  const char *begin = strstr(said, "1. here: ");
+  cr_assert_not_null(begin, "%s", said);
+  begin += strlen("1. here: ");
+  const char *end = strstr(begin, "; 2. ");
+  cr_assert_not_null(end, "%s", said);
+  sql(f->at_source, "%.*s", (int)(end - begin), begin);
+}
+
+Test(guest, init_and_doctor_reject_a_publication_of_all_tables) {
+  struct fixture f;
+  const char *said;
+  char words[256];
+  begin_house(&f, "guest_rejects", "for all tables");
+  replicates(&f);
+  cr_assert_eq(rowrelay(&f, NULL, &said, "init", NULL), 1);
+  cr_expect_not_null(strstr(said, "publication house of database "), "%s", said);
+  snprintf(words, sizeof words, "Slots: %s (read by %s from this machine)", f.name, f.name);
+  cr_expect_not_null(strstr(said, words), "%s", said);
+  cr_expect_not_null(strstr(said, "drop publication house"), "%s", said);
+  cr_assert_eq(rowrelay(&f, &said, NULL, "doctor", NULL), 1);
+  cr_expect_not_null(strstr(said, "fail  publication — publication house"), "%s", said);
+  char command[1024];
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -Xq -f schema/install.sql '%s' 2>/dev/null",
+           f.source);
+  cr_expect(system(command) != 0);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from pg_namespace where nspname like 'rowrelay%%'"), "0");
+  replicates(&f);
+  end_house(&f);
+}
+
+/* As printed: where the server has it, a publication by schema, else by table. */
+Test(guest, native_replication_goes_on_after_the_printed_steps) {
+  struct fixture f;
+  const char *said;
+  begin_house(&f, "guest_goes_on", "for all tables");
+  cr_assert_eq(rowrelay(&f, NULL, &said, "init", NULL), 1);
+  run_printed(&f, said);
+  char lsn[32];
+  snprintf(lsn, sizeof lsn, "%s", ask(f.at_source, "select pg_current_wal_lsn()"));
+  wait_until(f.at_source, "t", 30,
+             "select confirmed_flush_lsn >= '%s' from pg_replication_slots where slot_name = '%s'", lsn, f.name);
+  sql(f.at_target, "alter subscription %s set publication house_of_ours", f.name);
+  sql(f.at_source, "drop publication house");
+  rowrelay_ok(&f, "init", NULL);
+  replicates(&f);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "shop.item", NULL);
+  rowrelay_ok(&f, "route", "shop.item", "w", "--into", "mirror.item", "--create", NULL);
+  rowrelay_ok(&f, "backfill", "shop.item", "--to", "w", NULL);
+  replicates(&f);
+  sql(f.at_source, "update shop.item set v = 'b' where id = 1; delete from shop.item where id = 1001");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  mirrored_maintain(&f);
+  rowrelay_ok(&f, "verify", "w", NULL);
+  replicates(&f);
+  sql(f.at_source, "truncate shop.item");
+  replicates(&f);
+  rowrelay_ok(&f, "release", "shop.item", NULL);
+  replicates(&f);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  replicates(&f);
+  same_rows(&f, "shop.item", "shop.item", "id");
+  end_house(&f);
+}
+
+Test(guest, a_later_publication_of_all_tables_is_in_the_status_until_accepted) {
+  struct fixture f;
+  const char *said;
+  fixture_begin(&f, "guest_later");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "target", "add", "x", f.target_url, NULL);
+  sql(f.at_source, "create table item (id int primary key, v text); create publication house for all tables");
+  const char *note =
+      "select string_agg(target, ' ') from rowrelay.status where note like '%%publication house is for%%'";
+  cr_expect_str_eq(ask(f.at_source, "%s", note), "w");
+  cr_assert_eq(rowrelay(&f, &said, NULL, "doctor", NULL), 1);
+  cr_expect_not_null(strstr(said, "fail  publication — publication house"), "%s", said);
+  cr_assert_eq(rowrelay(&f, NULL, &said, "init", NULL), 1);
+  rowrelay_ok(&f, "init", "--publish-anyway", NULL);
+  cr_expect_str_eq(ask(f.at_source, "%s", note), "");
+  rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "doctor", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, 'a'), (2, 'b'); update item set v = 'c' where id = 1; delete from item "
+                   "where id = 2");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  mirrored_maintain(&f);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
+
+Test(guest, nothing_is_made_at_a_target_that_publishes_all_tables) {
+  struct fixture f;
+  const char *said;
+  fixture_begin(&f, "guest_target");
+  sql(f.at_target, "create publication house for all tables");
+  sql(f.at_source, "create table item (id int primary key); create table late (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  cr_expect_eq(rowrelay(&f, NULL, &said, "target", "test", "w", NULL), 1);
+  cr_expect_not_null(strstr(said, "publication house of database"), "%s", said);
+  cr_expect_eq(rowrelay(&f, &said, NULL, "doctor", NULL), 1);
+  cr_expect_not_null(strstr(said, "fail  target w — publication house of database"), "%s", said);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 30, "select note like '%%publication house of database%%' from rowrelay.status");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from pg_namespace where nspname = 'rowrelay_target'"), "0");
+  cr_expect_str_eq(ask(f.at_target, "select to_regclass('item')"), "");
+  stop_process(process, SIGTERM);
+
+  sql(f.at_target, "drop publication house");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  sql(f.at_target, "create publication house for all tables");
+  rowrelay_ok(&f, "capture", "late", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into late values (1); insert into item values (2)");
+  process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 30, "select note like '%%late waits since%%publication house%%' from rowrelay.status");
+  wait_until(f.at_target, "2", 30, "select count(*) from item");
+  cr_expect_str_eq(ask(f.at_target, "select to_regclass('late')"), "");
+  stop_process(process, SIGTERM);
+  sql(f.at_target, "alter database \"%s\" set rowrelay.publish_anyway = on", f.name);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  wait_until_nothing_waits(&f, 30);
+  fixture_end(&f);
+}
