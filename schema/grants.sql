@@ -9,7 +9,8 @@
 --
 -- An immutable or stable function that runs with its caller's rights grants nobody anything, so all three may call it.
 -- Any other new function or view is the admin's alone until it is named here. Only differences are granted or revoked,
--- so that writers are not disturbed; rights granted to other roles stay.
+-- so that writers are not disturbed; rights granted to other roles stay, unless default privileges of the schema's owner
+-- name that role: what these grant on each new object is not meant for the log.
 do $grants$
 declare
   wanted_functions constant jsonb := '{
@@ -94,6 +95,15 @@ begin
         from pg_roles r
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
+    ), denied(grantee) as (
+      select 0::oid
+       union
+      select r.grantee from role r
+       union
+      select a.grantee
+        from pg_default_acl d
+        join pg_namespace n on n.nspname = 'rowrelay' and n.nspowner = d.defaclrole, aclexplode(d.defaclacl) as a
+       where d.defaclnamespace = 0 and a.grantee <> d.defaclrole
     ), routine as (
       -- nobody may call trigger functions, nor those that capturing or copying a table creates
       select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
@@ -107,12 +117,14 @@ begin
     ), present_routine as (
       select f.oid, a.grantee
         from routine f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a
-       where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+       where a.grantee in (table denied)
+         -- that is for the owner of a partitioned table, see rowrelay.trigger_grants()
+         and not (a.grantee <> 0 and f.name ~ '^capture_[0-9]+$')
     ), relation as (
       -- partitions are read through their table
-      select c.oid, c.relname::text as name, c.relkind, c.relacl
+      select c.oid, c.relname::text as name, c.relkind, c.relacl, c.relispartition
         from pg_class c
-       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S') and not c.relispartition
+       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')
     ), listed as (
       select c.oid, r.grantee, r.name as role, p.value as privilege
         from relation c, role r,
@@ -127,15 +139,16 @@ begin
           jsonb_each(l.privilege) as u(privilege, names),
              jsonb_array_elements_text(u.names) as a(name)
        union
-      select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
+      select c.oid, r.grantee, 'SELECT', null from relation c, role r
+       where r.name = 'rowrelay_admin' and not c.relispartition
     ), present_relation as (
       select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
-        from relation c, aclexplode(c.relacl) as a where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+        from relation c, aclexplode(c.relacl) as a where a.grantee in (table denied)
        union
       select c.oid, x.grantee, x.privilege_type, a.attname::text
         from relation c
         join pg_attribute a on a.attrelid = c.oid and a.attacl is not null,
-             aclexplode(a.attacl) as x where x.grantee = 0 or x.grantee in (select r.grantee from role r)
+             aclexplode(a.attacl) as x where x.grantee in (table denied)
     ), difference as (
       select 'revoke' as verb, 'execute on function ' || d.oid::regprocedure as what, d.grantee
         from (table present_routine except table wanted_routine) as d
@@ -151,6 +164,11 @@ begin
               select 'grant', w.* from (table wanted_relation except table present_relation) as w) as d
         join relation c on c.oid = d.oid
     )
+    select format('revoke %s on schema rowrelay from %s', a.privilege_type, a.grantee::regrole)
+      from pg_namespace n, aclexplode(n.nspacl) as a
+     where n.nspname = 'rowrelay' and a.grantee in (table denied) and a.grantee <> 0
+       and not (a.grantee in (select r.grantee from role r) and a.privilege_type = 'USAGE')
+     union all
     select format('grant usage on schema rowrelay to %I', r.name)
       from role r
      where not has_schema_privilege(r.grantee, 'rowrelay', 'usage')

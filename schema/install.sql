@@ -74,6 +74,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/is_alive.sql
 \ir functions/retention/partition_days.sql
 \ir functions/retention/log_size.sql
+\ir functions/maintenance/add_partition.sql
 \ir functions/maintenance/maintain_partitions.sql
 \ir functions/row/key_hash.sql
 \ir functions/row/text_hash.sql

@@ -1,4 +1,4 @@
--- Purpose:    returns statements that set the rights on a capture's trigger function. Nobody may execute it, because
+-- Purpose:    returns statements that set the rights on a capture's trigger function, and those beside it. Nobody may execute it, because
 --             that would be a way to write to the log; except the owner of a partitioned table, because PostgreSQL
 --             checks that right when it creates the triggers on a new partition.
 -- Parameters: capture whose trigger function exists
@@ -8,19 +8,23 @@ language plpgsql stable as $$
 begin
   return query
     with trigger_function as (
-      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl
-        from pg_proc p where p.oid = format('rowrelay.%I()', 'capture_' || capture.id)::regprocedure
-    ), wanted(grantee) as (
-      select c.relowner from pg_class c, trigger_function f
+      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl, p.proname
+        from pg_proc p
+       where p.pronamespace = 'rowrelay'::regnamespace
+         and p.proname in ('capture_' || capture.id, rowrelay.rest_name(capture.id),
+                           rowrelay.statement_name(capture.id))
+    ), wanted(oid, grantee) as (
+      select f.oid, c.relowner from pg_class c, trigger_function f
        where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner
-    ), present(grantee) as (
-      select a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
+         and f.proname = 'capture_' || capture.id
+    ), present(oid, grantee) as (
+      select f.oid, a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
     )
-    select format('revoke all on function %s from %s', f.oid::regprocedure,
+    select format('revoke all on function %s from %s', p.oid::regprocedure,
                   case p.grantee when 0 then 'public' else p.grantee::regrole::text end)
-      from trigger_function f, (table present except table wanted) as p
+      from (table present except table wanted) as p
      union all
-    select format('grant execute on function %s to %s', f.oid::regprocedure, w.grantee::regrole)
-      from trigger_function f, (table wanted except table present) as w;
+    select format('grant execute on function %s to %s', w.oid::regprocedure, w.grantee::regrole)
+      from (table wanted except table present) as w;
 end
 $$;

@@ -53,6 +53,22 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
      where p.pubname in (select t.pubname from pg_publication_tables t where t.schemaname = 'rowrelay')
     having count(*) > 0
     union all
+    select 1, 'warn', 'rights to the log', null::json,
+           format('%s may use rowrelay.change or its partitions, whatever tables each may read',
+                  string_agg(distinct g.grantee, ', ')),
+           format('in psql: revoke all on %s from %s', min(g.tables), min(g.grantee))
+      from (select case a.grantee when 0 then 'public' else a.grantee::regrole::text end as grantee,
+                   string_agg(distinct c.oid::regclass::text, ', ') as tables
+              from pg_class c, aclexplode(c.relacl) as a
+             where (c.oid = 'rowrelay.change'::regclass
+                    or c.oid in (select i.inhrelid from pg_inherits i
+                                  where i.inhparent = 'rowrelay.change'::regclass))
+               and a.grantee <> c.relowner
+               and a.grantee not in (select r.oid from pg_roles r
+                                      where r.rolname in ('rowrelay_admin', 'rowrelay_worker'))
+             group by a.grantee) as g
+    having count(*) > 0
+    union all
     select 2, 'warn', 'target ' || t.name, null::json,
            case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '')
                 else 'it is ' || coalesce(t.reason, 'paused') end,

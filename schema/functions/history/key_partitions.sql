@@ -16,9 +16,7 @@ begin
     -- which attaching it takes too; who waited for it sees what the other session made
     lock table only rowrelay.change_key in share update exclusive mode;
     continue when to_regclass('rowrelay.' || partition) is not null;
-    execute format('create table rowrelay.%I (like rowrelay.change_key including all)', partition);
-    execute format('alter table rowrelay.change_key attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, month, month + interval '1 month');
+    perform rowrelay.add_partition('change_key', partition, month, (month + interval '1 month')::date);
     made := made + 1;
   end loop;
   return made;

@@ -2,7 +2,7 @@
 --             writers which of them to use. That function only returns days with a partition, so writers never fail: if
 --             nobody runs this for a year, changes go to the last partition. It returns no closed day and none before
 --             yesterday: a longer transaction goes on in the first open day, so that old days no longer change and can
---             be dropped. A new partition is created as a table and then attached, because that does not block writers.
+--             be dropped.
 --             Days that were closed while the clock was ahead stay closed, and later open days take their place: a
 --             change may be in a day up to a fortnight later.
 -- Parameters: days to create ahead
@@ -31,9 +31,7 @@ begin
   loop
     partition := 'change_' || to_char(wanted, 'YYYYMMDD');
     continue when to_regclass('rowrelay.' || partition) is not null;
-    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
-    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, wanted, wanted + 1);
+    perform rowrelay.add_partition('change', partition, wanted, wanted + 1);
     made := made + 1;
   end loop;
 

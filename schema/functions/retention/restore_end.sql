@@ -14,9 +14,7 @@ begin
   -- Does not block writers, but nobody drops the empty partition meanwhile.
   lock table only rowrelay.change in share update exclusive mode;
   if to_regclass('rowrelay.' || partition) is null then
-    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
-    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, day, day + 1);
+    perform rowrelay.add_partition('change', partition, day, day + 1);
   end if;
   execute format('insert into rowrelay.%I select c.* from pg_temp.rowrelay_restored r '
                  'cross join lateral rowrelay.archived_change(r.line) as c', partition);

@@ -161,3 +161,46 @@ Test(guest, nothing_is_made_at_a_target_that_publishes_all_tables) {
   wait_until_nothing_waits(&f, 30);
   fixture_end(&f);
 }
+
+/* How many objects of the schema a role has a right to. */
+static int64_t rights_of(struct fixture *f, const char *role) {
+  return ask_number(f->at_source,
+                    "select (select count(*) from pg_class c, aclexplode(c.relacl) as a where a.grantee = r.oid"
+                    "         and c.relnamespace = n.oid)"
+                    " + (select count(*) from pg_proc p, aclexplode(p.proacl) as a where a.grantee = r.oid"
+                    "     and p.pronamespace = n.oid)"
+                    " + (select count(*) from aclexplode(n.nspacl) as a where a.grantee = r.oid)"
+                    " from pg_roles r, pg_namespace n where r.rolname = '%s' and n.nspname = 'rowrelay'",
+                    role);
+}
+
+Test(guest, default_privileges_of_the_owner_open_nothing_of_the_schema) {
+  struct fixture f;
+  const char *said;
+  fixture_begin(&f, "guest_defaults");
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  role_begin("guest_reporting");
+  sql(f.at_source, "alter default privileges grant all on tables to guest_reporting;"
+                   "alter default privileges grant all on sequences to guest_reporting;"
+                   "alter default privileges grant all on functions to guest_reporting;"
+                   "alter default privileges grant all on schemas to guest_reporting");
+  rowrelay_ok(&f, "init", NULL);
+  cr_expect_eq(rights_of(&f, "guest_reporting"), 0);
+  sql(f.at_source, "create table item (id int primary key, v text); create table bare (v text);"
+                   "create table part (id int primary key) partition by range (id)");
+  rowrelay_ok(&f, "capture", "item", "bare", "part", NULL);
+  rowrelay_ok(&f, "capture", "item", "--per", "statement", NULL);
+  sql(f.at_source, "insert into item values (1, 'a'); select rowrelay.maintain_partitions(20)");
+  cr_expect_eq(rights_of(&f, "guest_reporting"), 0);
+  rowrelay(&f, &said, NULL, "doctor", NULL);
+  cr_expect_null(strstr(said, "rights to the log"), "%s", said);
+  sql(f.at_source, "grant select on rowrelay.change, rowrelay.status to guest_reporting");
+  rowrelay(&f, &said, NULL, "doctor", NULL);
+  cr_expect_not_null(strstr(said, "warn  rights to the log — guest_reporting may use rowrelay.change"), "%s", said);
+  cr_expect_not_null(strstr(said, "revoke all on rowrelay.change from guest_reporting"), "%s", said);
+  rowrelay_ok(&f, "init", NULL);
+  cr_expect_eq(rights_of(&f, "guest_reporting"), 0, "what default privileges name is not for the log");
+  sql(f.at_source, "drop owned by guest_reporting");
+  fixture_end(&f);
+  role_end("guest_reporting");
+}
