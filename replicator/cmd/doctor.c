@@ -28,6 +28,7 @@ static void check_server(struct findings *findings, struct source *source, int64
   const struct number seconds = number(old);
   finding_ask(findings, source_connection(source), &QUERY_doctor_server, VALUES(microseconds.text, seconds.text),
               "server");
+  finding_ask(findings, source_connection(source), &QUERY_doctor_dump, NO_VALUES, "pg_dump");
   error_clear(&error);
   if (!source_script(source, QUERY_check_published.text, &error))
     finding_add_error(findings, "publication", &error);

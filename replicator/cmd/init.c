@@ -36,6 +36,17 @@ static bool name_processes(struct source *source, struct error *error) {
   return true;
 }
 
+/* Whose dumps fail from now on. */
+static bool name_dumpers(struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doctor_dump, NO_VALUES, &reply, error))
+    return false;
+  for (int row = 0; row < PQntuples(reply); row++)
+    printf("pg_dump %s -- run: %s\n", PQgetvalue(reply, row, FINDING_MEANING), PQgetvalue(reply, row, FINDING_COMMAND));
+  PQclear(reply);
+  return true;
+}
+
 /* With option roles it also creates the roles, to which the schema's files then grant rights. */
 static bool install(struct source *source, const struct options *given, struct error *error) {
   int version;
@@ -60,7 +71,9 @@ static bool install(struct source *source, const struct options *given, struct e
            SCHEMA_NEWEST);
   else
     printf("schema rowrelay: version %d, upgraded from %d\n", SCHEMA_NEWEST, version);
-  return version == 0 || version == SCHEMA_NEWEST || name_processes(source, error);
+  if (version == 0)
+    return name_dumpers(source, error);
+  return version == SCHEMA_NEWEST || name_processes(source, error);
 }
 
 static bool run(const struct options *given, struct error *error) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "fixture.h"
 #include "mirrored.h"
@@ -203,4 +204,49 @@ Test(guest, default_privileges_of_the_owner_open_nothing_of_the_schema) {
   sql(f.at_source, "drop owned by guest_reporting");
   fixture_end(&f);
   role_end("guest_reporting");
+}
+
+/* Runs a command of the shell, which finds the tools in $bin, and gives its exit status. */
+static int run_tool(const struct fixture *f, const char *conninfo, const char *script) {
+  char command[2048];
+  snprintf(command, sizeof command, "bin=$(tests/support/pg.sh bin); dump=/tmp/%s.dump; db='%s'; %s", f->name, conninfo,
+           script);
+  int status = system(command);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(guest, a_dump_by_the_owner_of_the_tables_goes_on_as_printed) {
+  static const char DUMP[] = "$bin/pg_dump -Fc -d \"$db user=guest_owner\" -f $dump 2>/dev/null";
+  struct fixture f;
+  const char *said;
+  fixture_begin(&f, "guest_dump");
+  needs_pg_dump(f.at_source);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  role_begin("guest_owner");
+  role_begin("guest_other");
+  sql(f.at_source,
+      "create schema shop authorization guest_owner; set role guest_owner;"
+      "create table shop.item (id int primary key, v text); reset role; insert into shop.item values (1, 'a')");
+  cr_expect_eq(run_tool(&f, f.source, DUMP), 0);
+  said = rowrelay_ok(&f, "init", NULL);
+  cr_expect_not_null(strstr(said,
+                            "pg_dump of the whole database fails as role guest_owner, which may not read the log -- "
+                            "run: pg_dump --exclude-schema=rowrelay"),
+                     "%s", said);
+  rowrelay_ok(&f, "capture", "shop.item", NULL);
+  cr_expect_eq(run_tool(&f, f.source, DUMP), 1);
+  rowrelay(&f, &said, NULL, "doctor", NULL);
+  cr_expect_not_null(strstr(said, "warn  pg_dump — of the whole database fails as role guest_owner"), "%s", said);
+  cr_expect_eq(
+      run_tool(&f, f.source, "$bin/pg_dump -Fc --exclude-schema=rowrelay -d \"$db user=guest_owner\" -f $dump"), 0);
+  cr_expect_eq(run_tool(&f, f.target,
+                        "$bin/pg_restore -l $dump | grep -v '!rowrelay' >$dump.list; "
+                        "$bin/pg_restore --no-owner --exit-on-error -L $dump.list -d \"$db\" $dump; e=$?; "
+                        "rm $dump $dump.list; exit $e"),
+               0);
+  same_rows(&f, "shop.item", "shop.item", "id");
+  sql(f.at_source, "drop schema shop cascade");
+  fixture_end(&f);
+  role_end("guest_owner");
+  role_end("guest_other");
 }
