@@ -53,7 +53,7 @@ begin
               'If no subscriber minds new tables: %s', published.replacement,
               case when pg_catalog.length(contents) < 500 then contents else 'table (a list of your tables)' end,
               published.operations, published.pubviaroot::text, published.replacement, published.pubname,
-              case when at_target then pg_catalog.format('alter database %I set rowrelay.publish_anyway = on;', database)
+              case when at_target then pg_catalog.format('alter database %I set rowrelay.publish_anyway = on', database)
                    when pg_catalog.current_setting('rowrelay.shell', true) = 'on' then 'rowrelay init --publish-anyway'
                    else 'PGOPTIONS=''-c rowrelay.publish_anyway=on'' psql -f schema/install.sql' end);
 end

@@ -9,8 +9,8 @@
 --
 -- An immutable or stable function that runs with its caller's rights grants nobody anything, so all three may call it.
 -- Any other new function or view is the admin's alone until it is named here. Only differences are granted or revoked,
--- so that writers are not disturbed; rights granted to other roles stay, unless default privileges of the schema's owner
--- name that role: what these grant on each new object is not meant for the log.
+-- so that writers are not disturbed; rights granted to other roles stay, unless default privileges of the schema's
+-- owner name that role: what these grant on each new object is not meant for the log.
 do $grants$
 declare
   wanted_functions constant jsonb := '{

@@ -1,6 +1,6 @@
--- Purpose:    returns statements that set the rights on a capture's trigger function, and those beside it. Nobody may execute it, because
---             that would be a way to write to the log; except the owner of a partitioned table, because PostgreSQL
---             checks that right when it creates the triggers on a new partition.
+-- Purpose:    returns statements that set the rights on a capture's trigger function and on those beside it. Nobody may
+--             execute them, because that would be a way to write to the log; except the owner of a partitioned table,
+--             because PostgreSQL checks that right when it creates the triggers on a new partition.
 -- Parameters: capture whose trigger function exists
 -- Result:     GRANT and REVOKE statements; none when the rights are correct
 create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text

@@ -1,6 +1,6 @@
--- Purpose:    creates a partition of rowrelay.change or rowrelay.change_key as a table, and attaches it, because that does
---             not block writers. It is read through its parent: what default privileges of the schema's owner grant on
---             new tables is revoked.
+-- Purpose:    creates a partition of rowrelay.change or rowrelay.change_key as a table, and attaches it, because that
+--             does not block writers. It is read through its parent: what default privileges of the schema's owner
+--             grant on new tables is revoked.
 -- Parameters: parent, partition: their names in schema rowrelay; the partition has first_day and what precedes next_day
 -- Errors:     lock_not_available: another session holds a lock on the parent
 create or replace function rowrelay.add_partition(parent text, partition text, first_day date, next_day date)
