@@ -34,6 +34,66 @@ begin
   end if;
 end
 $$;
+-- Before anything is made in a database, at the source or at a target, rejects one with a publication FOR ALL TABLES:
+-- new tables would be published at once, and a subscriber that lacks one stops replicating every table. The setting
+-- rowrelay.publish_anyway = on accepts it, for good where schema rowrelay is installed with it.
+do $$
+declare
+  at_target constant bool := coalesce(pg_catalog.current_setting('rowrelay.at_target', true), '') = 'on';
+  version   constant int4 := pg_catalog.current_setting('server_version_num')::int4;
+  database  constant name := pg_catalog.current_database();
+  published record;
+  readers   text;
+  contents  text;
+  accepted  bool := coalesce(pg_catalog.current_setting('rowrelay.publish_anyway', true), '') = 'on';
+begin
+  select p.pubname, p.pubname || '_of_ours' as replacement,
+         pg_catalog.concat_ws(', ', case when p.pubinsert then 'insert' end, case when p.pubupdate then 'update' end,
+                              case when p.pubdelete then 'delete' end, case when p.pubtruncate then 'truncate' end)
+           as operations, p.pubviaroot
+    into published
+    from pg_catalog.pg_publication p where p.puballtables order by p.pubname limit 1;
+  if exists (select from pg_catalog.pg_attribute a
+              where a.attrelid = pg_catalog.to_regclass('rowrelay.source') and a.attname = 'publish_anyway'
+                and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('rowrelay'), 'usage')
+                and pg_catalog.has_table_privilege(a.attrelid, 'select')) then
+    execute 'select $1 or s.publish_anyway from rowrelay.source s' into accepted using accepted;
+  end if;
+  if published.pubname is null or accepted then
+    return;
+  end if;
+  select pg_catalog.string_agg(
+           pg_catalog.format('%I (%s)', s.slot_name,
+                             case when s.active then pg_catalog.concat_ws(' ', 'read by', r.application_name, 'from',
+                                                                          coalesce(r.client_addr::text, 'this machine'))
+                                  else 'no subscriber is connected' end), ', ' order by s.slot_name) into readers
+    from pg_catalog.pg_replication_slots s left join pg_catalog.pg_stat_replication r on r.pid = s.active_pid
+   where s.database = pg_catalog.current_database() and s.plugin = 'pgoutput';
+  -- A schema that is published would publish a new mirror in it.
+  select case when version >= 150000 and not at_target
+              then 'tables in schema ' || pg_catalog.string_agg(distinct pg_catalog.format('%I', n.nspname), ', ')
+              else 'table ' || pg_catalog.string_agg(pg_catalog.format('%I.%I', n.nspname, c.relname), ', '
+                                                     order by n.nspname, c.relname) end into contents
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+   where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
+     and n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'rowrelay', 'rowrelay_target');
+  raise exception 'publication % of database % is FOR ALL TABLES: a subscriber without rowrelay''s new tables stops',
+                  pg_catalog.quote_ident(published.pubname), pg_catalog.quote_ident(database)
+    using errcode = 'object_not_in_prerequisite_state',
+          detail = 'Nothing was made. Slots: ' || coalesce(readers, 'none') || '.',
+          hint = pg_catalog.format('Replace the publication, then try again. '
+              '1. here: create publication %I for %s with (publish = %L, publish_via_partition_root = %s); '
+              '2. here: select pg_current_wal_lsn(); and wait until confirmed_flush_lsn of each slot has passed it; '
+              '3. at each subscriber: alter subscription NAME set publication %I; '
+              '4. here: drop publication %I. '
+              'If no subscriber minds new tables: %s', published.replacement,
+              case when pg_catalog.length(contents) < 500 then contents else 'table (a list of your tables)' end,
+              published.operations, published.pubviaroot::text, published.replacement, published.pubname,
+              case when at_target then pg_catalog.format('alter database %I set rowrelay.publish_anyway = on', database)
+                   when pg_catalog.current_setting('rowrelay.shell', true) = 'on' then 'rowrelay init --publish-anyway'
+                   else 'PGOPTIONS=''-c rowrelay.publish_anyway=on'' psql -f schema/install.sql' end);
+end
+$$;
 -- Runs first after the lock, in the same transaction: creates a table to record versions in.
 do $$
 begin
@@ -1252,6 +1312,9 @@ comment on column rowrelay.server_start.noted_at is 'when rowrelay.skip_lost_ids
 alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
+alter table rowrelay.source add column publish_anyway boolean not null default false;
+comment on column rowrelay.source.publish_anyway is
+  'whether a publication of all tables may have those of schema rowrelay, too; see schema/check_published.sql';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 drop function if exists rowrelay.row_before(rowrelay.change, rowrelay.capture, rowrelay.change);
 drop function if exists rowrelay.row_texts(rowrelay.capture, rowrelay.change, json);
@@ -2062,11 +2125,34 @@ language sql stable as $$
           select null, pg_total_relation_size(i.inhrelid) from pg_inherits i
            where i.inhparent = 'rowrelay.change_key'::regclass) as p
 $$;
+-- Purpose:    creates a partition of rowrelay.change or rowrelay.change_key as a table, and attaches it, because that
+--             does not block writers. It is read through its parent: what default privileges of the schema's owner
+--             grant on new tables is revoked.
+-- Parameters: parent, partition: their names in schema rowrelay; the partition has first_day and what precedes next_day
+-- Errors:     lock_not_available: another session holds a lock on the parent
+create or replace function rowrelay.add_partition(parent text, partition text, first_day date, next_day date)
+  returns void
+language plpgsql as $$
+declare
+  grantee text;
+begin
+  execute format('create table rowrelay.%I (like rowrelay.%I including all)', partition, parent);
+  for grantee in
+    select distinct case a.grantee when 0 then 'public' else a.grantee::regrole::text end
+      from pg_class c, aclexplode(c.relacl) as a
+     where c.oid = format('rowrelay.%I', partition)::regclass and a.grantee <> c.relowner
+  loop
+    execute format('revoke all on rowrelay.%I from %s', partition, grantee);
+  end loop;
+  execute format('alter table rowrelay.%I attach partition rowrelay.%I for values from (%L) to (%L)', parent, partition,
+                 first_day, next_day);
+end
+$$;
 -- Purpose:    creates the partitions of rowrelay.change ahead of time, and rowrelay.partition_day(), which tells
 --             writers which of them to use. That function only returns days with a partition, so writers never fail: if
 --             nobody runs this for a year, changes go to the last partition. It returns no closed day and none before
 --             yesterday: a longer transaction goes on in the first open day, so that old days no longer change and can
---             be dropped. A new partition is created as a table and then attached, because that does not block writers.
+--             be dropped.
 --             Days that were closed while the clock was ahead stay closed, and later open days take their place: a
 --             change may be in a day up to a fortnight later.
 -- Parameters: days to create ahead
@@ -2095,9 +2181,7 @@ begin
   loop
     partition := 'change_' || to_char(wanted, 'YYYYMMDD');
     continue when to_regclass('rowrelay.' || partition) is not null;
-    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
-    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, wanted, wanted + 1);
+    perform rowrelay.add_partition('change', partition, wanted, wanted + 1);
     made := made + 1;
   end loop;
 
@@ -2180,9 +2264,7 @@ begin
     -- which attaching it takes too; who waited for it sees what the other session made
     lock table only rowrelay.change_key in share update exclusive mode;
     continue when to_regclass('rowrelay.' || partition) is not null;
-    execute format('create table rowrelay.%I (like rowrelay.change_key including all)', partition);
-    execute format('alter table rowrelay.change_key attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, month, month + interval '1 month');
+    perform rowrelay.add_partition('change_key', partition, month, (month + interval '1 month')::date);
     made := made + 1;
   end loop;
   return made;
@@ -5216,9 +5298,7 @@ begin
   -- Does not block writers, but nobody drops the empty partition meanwhile.
   lock table only rowrelay.change in share update exclusive mode;
   if to_regclass('rowrelay.' || partition) is null then
-    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
-    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
-                   partition, day, day + 1);
+    perform rowrelay.add_partition('change', partition, day, day + 1);
   end if;
   execute format('insert into rowrelay.%I select c.* from pg_temp.rowrelay_restored r '
                  'cross join lateral rowrelay.archived_change(r.line) as c', partition);
@@ -10913,9 +10993,9 @@ begin
           shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
 end
 $$;
--- Purpose:    returns statements that set the rights on a capture's trigger function. Nobody may execute it, because
---             that would be a way to write to the log; except the owner of a partitioned table, because PostgreSQL
---             checks that right when it creates the triggers on a new partition.
+-- Purpose:    returns statements that set the rights on a capture's trigger function and on those beside it. Nobody may
+--             execute them, because that would be a way to write to the log; except the owner of a partitioned table,
+--             because PostgreSQL checks that right when it creates the triggers on a new partition.
 -- Parameters: capture whose trigger function exists
 -- Result:     GRANT and REVOKE statements; none when the rights are correct
 create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text
@@ -10923,20 +11003,24 @@ language plpgsql stable as $$
 begin
   return query
     with trigger_function as (
-      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl
-        from pg_proc p where p.oid = format('rowrelay.%I()', 'capture_' || capture.id)::regprocedure
-    ), wanted(grantee) as (
-      select c.relowner from pg_class c, trigger_function f
+      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl, p.proname
+        from pg_proc p
+       where p.pronamespace = 'rowrelay'::regnamespace
+         and p.proname in ('capture_' || capture.id, rowrelay.rest_name(capture.id),
+                           rowrelay.statement_name(capture.id))
+    ), wanted(oid, grantee) as (
+      select f.oid, c.relowner from pg_class c, trigger_function f
        where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner
-    ), present(grantee) as (
-      select a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
+         and f.proname = 'capture_' || capture.id
+    ), present(oid, grantee) as (
+      select f.oid, a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
     )
-    select format('revoke all on function %s from %s', f.oid::regprocedure,
+    select format('revoke all on function %s from %s', p.oid::regprocedure,
                   case p.grantee when 0 then 'public' else p.grantee::regrole::text end)
-      from trigger_function f, (table present except table wanted) as p
+      from (table present except table wanted) as p
      union all
-    select format('grant execute on function %s to %s', f.oid::regprocedure, w.grantee::regrole)
-      from trigger_function f, (table wanted except table present) as w;
+    select format('grant execute on function %s to %s', w.oid::regprocedure, w.grantee::regrole)
+      from (table wanted except table present) as w;
 end
 $$;
 -- Purpose:    creates or replaces a capture's trigger function for the present table, options and routes. It does not
@@ -20826,7 +20910,15 @@ select t.name as target,
          (select format('notes of %s: see %s',
                         case n.more when 1 then '1 more table' else n.more || ' more tables' end,
                         rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
-            from table_note n where n.target = t.id and n.more > 0)) as note
+            from table_note n where n.target = t.id and n.more > 0),
+         -- of the database, so once
+         (select format('publication %s is for all tables: a subscriber without those of rowrelay stops -- run: %s',
+                        quote_ident(min(p.pubname::text collate "default")),
+                        rowrelay.command('rowrelay doctor', 'schema/check_published.sql'))
+            from pg_publication p
+           where p.puballtables and t.id = (select min(a.id) from rowrelay.target a where a.dropped_at is null)
+             and not (select o.publish_anyway from rowrelay.source o)
+          having count(*) > 0)) as note
   from rowrelay.target t
   join rowrelay.target_states s on s.target = t.id
   left join rowrelay.trouble o on o.target = t.id
@@ -20845,11 +20937,14 @@ comment on view rowrelay.status is 'one row for each target: state, backlog (cou
 -- Creates the first partitions of rowrelay.change and rowrelay.partition_day(). Running processes create later ones.
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
 -- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
--- Of a new log no ids are lost, and with it they begin at 1.
+-- Of a new log no ids are lost, and with it they begin at 1. Records, too, that publications may have its tables.
 do $$ begin
   perform setval('rowrelay.server_run', rowrelay.server_run()) from rowrelay.source s
     where s.server is null and pg_sequence_last_value('rowrelay.change_id') is null;
   update rowrelay.source s set server = rowrelay.this_server() where s.server is null;
+  if current_setting('rowrelay.publish_anyway', true) = 'on' then
+    update rowrelay.source set publish_anyway = true;
+  end if;
   perform rowrelay.note_start();
 end $$;
 -- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
@@ -20863,7 +20958,8 @@ end $$;
 --
 -- An immutable or stable function that runs with its caller's rights grants nobody anything, so all three may call it.
 -- Any other new function or view is the admin's alone until it is named here. Only differences are granted or revoked,
--- so that writers are not disturbed; rights granted to other roles stay.
+-- so that writers are not disturbed; rights granted to other roles stay, unless default privileges of the schema's
+-- owner name that role: what these grant on each new object is not meant for the log.
 do $grants$
 declare
   wanted_functions constant jsonb := '{
@@ -20948,6 +21044,15 @@ begin
         from pg_roles r
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
+    ), denied(grantee) as (
+      select 0::oid
+       union
+      select r.grantee from role r
+       union
+      select a.grantee
+        from pg_default_acl d
+        join pg_namespace n on n.nspname = 'rowrelay' and n.nspowner = d.defaclrole, aclexplode(d.defaclacl) as a
+       where d.defaclnamespace = 0 and a.grantee <> d.defaclrole
     ), routine as (
       -- nobody may call trigger functions, nor those that capturing or copying a table creates
       select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
@@ -20961,12 +21066,14 @@ begin
     ), present_routine as (
       select f.oid, a.grantee
         from routine f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a
-       where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+       where a.grantee in (table denied)
+         -- that is for the owner of a partitioned table, see rowrelay.trigger_grants()
+         and not (a.grantee <> 0 and f.name ~ '^capture_[0-9]+$')
     ), relation as (
       -- partitions are read through their table
-      select c.oid, c.relname::text as name, c.relkind, c.relacl
+      select c.oid, c.relname::text as name, c.relkind, c.relacl, c.relispartition
         from pg_class c
-       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S') and not c.relispartition
+       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')
     ), listed as (
       select c.oid, r.grantee, r.name as role, p.value as privilege
         from relation c, role r,
@@ -20981,15 +21088,16 @@ begin
           jsonb_each(l.privilege) as u(privilege, names),
              jsonb_array_elements_text(u.names) as a(name)
        union
-      select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
+      select c.oid, r.grantee, 'SELECT', null from relation c, role r
+       where r.name = 'rowrelay_admin' and not c.relispartition
     ), present_relation as (
       select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
-        from relation c, aclexplode(c.relacl) as a where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+        from relation c, aclexplode(c.relacl) as a where a.grantee in (table denied)
        union
       select c.oid, x.grantee, x.privilege_type, a.attname::text
         from relation c
         join pg_attribute a on a.attrelid = c.oid and a.attacl is not null,
-             aclexplode(a.attacl) as x where x.grantee = 0 or x.grantee in (select r.grantee from role r)
+             aclexplode(a.attacl) as x where x.grantee in (table denied)
     ), difference as (
       select 'revoke' as verb, 'execute on function ' || d.oid::regprocedure as what, d.grantee
         from (table present_routine except table wanted_routine) as d
@@ -21005,6 +21113,11 @@ begin
               select 'grant', w.* from (table wanted_relation except table present_relation) as w) as d
         join relation c on c.oid = d.oid
     )
+    select format('revoke %s on schema rowrelay from %s', a.privilege_type, a.grantee::regrole)
+      from pg_namespace n, aclexplode(n.nspacl) as a
+     where n.nspname = 'rowrelay' and a.grantee in (table denied) and a.grantee <> 0
+       and not (a.grantee in (select r.grantee from role r) and a.privilege_type = 'USAGE')
+     union all
     select format('grant usage on schema rowrelay to %I', r.name)
       from role r
      where not has_schema_privilege(r.grantee, 'rowrelay', 'usage')
