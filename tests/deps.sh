@@ -68,6 +68,7 @@ look_for_what_tests_want() {
   needs systemd has systemd-analyze
   needs "postgresql-server-dev-$(newest_server)" has_server_headers
   needs "postgresql-$(newest_server)-plpgsql-check" has_checker
+  needs gdb has gdb
   needs groff has groff
   needs clang-format has clang-format
   needs clang-tidy has clang-tidy

@@ -46,6 +46,14 @@ void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */
 void fixture_end(struct fixture *fixture);
 
+/*
+ * Whether element `n` of a family is tried in this run: all are in `make check-all` (THOROUGH=1), otherwise a third is,
+ * by the seed that check.sh prints (ROWRELAY_SEED). For families that take minutes and whose elements are much alike.
+ */
+bool is_tried(int n);
+/* What a whole family must reach at least, for the part of it that is tried. */
+int least_tried(int of_all);
+
 /* Whether all of these programs, with blanks between them, are here: a test that needs more says that it is skipped. */
 bool has_programs(const char *names);
 

@@ -8,7 +8,7 @@
 #   pg.sh kill DIR                     SIGKILL to the server and all its processes, as the kernel would do
 #   pg.sh standby DIR PRIMARY          make a streaming standby of the server in PRIMARY, which is restarted for that
 #   pg.sh promote DIR                  make it a primary
-#   pg.sh remove DIR                   end it at once and remove DIR
+#   pg.sh remove DIR                   end it at once and remove DIR; its log goes to directory ROWRELAY_TEST_LOGS, if that is set
 #   pg.sh bin                          where psql, pgbench and the others of the same version are
 #
 # The newest server that is installed; PG_BIN names another one's directory, which DIR remembers.
@@ -132,6 +132,7 @@ remove() {
   [[ -d $dir ]] || return 0
   [[ -e $data/PG_VERSION || -z $(ls -A "$dir") ]] || die "$dir was not made by pg.sh"
   stop immediate
+  if [[ -n ${ROWRELAY_TEST_LOGS:-} ]]; then cp "$dir/log" "$ROWRELAY_TEST_LOGS/${dir##*/}" 2>/dev/null || true; fi
   rm -rf "$dir"
 }
 

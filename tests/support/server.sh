@@ -6,7 +6,7 @@
 #   SCRIPT stop DIR       end it; it keeps its port
 #   SCRIPT kill DIR       SIGKILL
 #   SCRIPT freeze DIR     it is there, and answers nothing; "thaw" ends that
-#   SCRIPT remove DIR     end it at once and remove DIR
+#   SCRIPT remove DIR     end it at once and remove DIR; its log goes to directory ROWRELAY_TEST_LOGS, if that is set
 #
 # Exit status 77 where the server cannot be had. Several may ask for the same DIR at once: it is started by one of them. As
 # root it runs as user nobody. With SECURE=1, when it is made, a script that knows TLS asks for it and for a password: DIR/ca.pem
@@ -161,6 +161,7 @@ remove() {
   [[ -e $dir/lock || -z $(ls -A "$dir") ]] || die "$dir was not made by $name"
   end KILL
   forget
+  if [[ -n ${ROWRELAY_TEST_LOGS:-} ]]; then cp "$dir/log" "$ROWRELAY_TEST_LOGS/${dir##*/}" 2>/dev/null || true; fi
   rm -rf "$dir"
 }
 

@@ -2,7 +2,7 @@
  * Whatever nests, the last logged change of a row says what the row is: stories that a generator tells (nasty.h), with
  * a look at what comes of each (retold.h); and facts.
  *
- *     LONGEST=7200 ROWRELAY_SEEDS=5000 TEST='nesting/the_log_replayed*' tests/check.sh build build/rowrelay
+ *     LIMIT=7200 ROWRELAY_SEEDS=5000 TEST='nesting/the_log_replayed*' tests/check.sh build build/rowrelay
  *                                               tells so many new ones, within two hours
  *     ROWRELAY_FIRST=100000 …                   begins with that one
  *     ROWRELAY_SEED=1234 …                      tells that one alone
