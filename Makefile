@@ -1,9 +1,10 @@
 # make             builds build/rowrelay
-# make check       builds (WERROR=-Werror: without a warning), lints, runs all tests, and some of them once more with sanitizers;
-#                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=number is how long chaos lasts (2), and lets calls fail, too
-# make check-native    make check, with all captured by the server module (see make native) where it can be
-# make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
-# make check-matrix    the same on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
+# make check       builds, lints, and runs the tests: twenty minutes on two cores; TEST='a|b' or SUITE='a|b' runs some tests and
+#                  nothing else; tests/thorough lists what is left to check-all. WERROR=-Werror makes warnings errors
+# make check-all   all tests, with whole families, and lint, sanitizers, the matrix, chaos, faults, packages, fuzz: up to three hours,
+#                  with one line for each part (tests/check_all.sh PART runs some)
+# make check-native    chosen suites, with all captured by the server module (see make native) where it can be
+# make check-matrix    chosen suites on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
 # make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, RELEASES="trixie"
 # make model       checks the models of the protocols (tests/model), which make check does too
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
@@ -173,32 +174,38 @@ TEST_SANITIZE = $(filter-out thread,$(SANITIZE))
 TEST_BUILD = $(if $(COVERAGE),$(BUILD),build)$(if $(TEST_SANITIZE),/sanitize-$(subst $(comma),-,$(TEST_SANITIZE)))
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
-# Some tests, or those of another build, run alone; all of them after lint, and then a chosen set with sanitizers.
+# Some tests, or those of another build, run alone. All of them: what takes seconds of lint comes first, what takes longer runs
+# beside the tests, and some suites run once more with sanitizers. What check-all adds is in tests/check_all.sh.
 CHOSEN = $(TEST)$(SUITE)$(SANITIZE)$(COVERAGE)
 SANITIZERS = address,undefined
+SANITIZED = build/sanitize-$(subst $(comma),-,$(SANITIZERS))
+timed = @+tests/support/timed.sh $(BUILD)/clock
 check: test-deps
+ifeq ($(CHOSEN),)
+	@mkdir -p $(BUILD) && rm -f $(BUILD)/clock
+	$(timed) 'build' $(MAKE) --no-print-directory all tests manual
+	$(timed) 'build the server module' $(MAKE) --no-print-directory native-if-possible
+	$(timed) 'build with sanitizers' $(MAKE) --no-print-directory all $(SANITIZED)/test-unit SANITIZE=$(SANITIZERS)
+	$(timed) 'lint, but clang-tidy' env FORMATTED='$(FORMATTED)' tests/lint.sh $(BUILD)
+	@MAKEFLAGS= COVER='$(COVER)' SANITIZED=$(SANITIZED) CLOCK=$(BUILD)/clock \
+	  BESIDE='make tidy-changed;tests/model/check.sh;tests/chaos/check_test.sh $(BUILD)/chaos-check' \
+	  tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+else
 	@+$(MAKE) --no-print-directory all
 	@+$(MAKE) --no-print-directory tests SANITIZE=$(TEST_SANITIZE)
-ifeq ($(CHOSEN),)
-	@+$(MAKE) --no-print-directory lint
-	@+$(MAKE) --no-print-directory all tests fault-programs SANITIZE=$(SANITIZERS)
-	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
-	@MAKEFLAGS= MODELS_TOO=1 CHAOS='$(or $(MINUTES),2)' FAULTS='$(MINUTES)' NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
-else
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif
+check: COVER ?= quick
 
 check-native: test-deps
 	@+$(MAKE) --no-print-directory all tests native
 	@MAKEFLAGS= NATIVE=1 TEST='$(TEST)' SUITE='$(SUITE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 
-check-all:
-	@+$(MAKE) --no-print-directory check
-	@+$(MAKE) --no-print-directory sanitize SANITIZE=$(SANITIZERS)
-	@+$(MAKE) --no-print-directory sanitize SANITIZE=thread
-	@+$(MAKE) --no-print-directory check-native
-	@+$(MAKE) --no-print-directory check-matrix
-	@+$(MAKE) --no-print-directory fuzz
+check-all: test-deps
+	@MAKEFLAGS= tests/check_all.sh
+
+native-if-possible:
+	@if [ -x '$(PG_CONFIG)' ]; then $(MAKE) --no-print-directory native; fi
 
 check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
@@ -332,6 +339,9 @@ TIDY_HERE = clang-tidy --version 2>/dev/null | grep -q 'version 14\.'
 TIDY = $(if $(shell $(TIDY_HERE) && echo yes),clang-tidy --quiet,@: skipped)
 tidy: $(SOURCES:%.c=$(BUILD)/%.tidied)
 	@$(TIDY_HERE) || echo 'clang-tidy 14 is not installed: skipped'
+CHANGED = $(call once,CHANGED,tests/support/changed.sh)
+tidy-changed:
+	@+$(MAKE) --no-print-directory $(CHANGED:%.c=$(BUILD)/%.tidied)
 
 $(BUILD)/%.tidied: %.c $(BUILD)/%.o .clang-tidy
 	$(call say,TIDY)
@@ -344,7 +354,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: always all native install-native check check-native check-all check-macos coverage check-matrix check-debian lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy format clean
+.PHONY: always all native native-if-possible install-native check check-native check-all check-macos coverage check-matrix check-debian lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy tidy-changed format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))
