@@ -6,6 +6,7 @@
 #include "delivery/ending.h"
 #include "delivery/trace.h"
 #include "postgres/number.h"
+#include "postgres/sqlstate.h"
 #include "queries.h"
 #include "queue/settle.h"
 
@@ -63,7 +64,7 @@ static bool push_to_target(struct work *work, struct push *push, struct error *e
   bool ok = target_push(work->target, push, error);
   if (!ok && error->kind == FAILURE_LATE)
     return blame_for_delay(work, push, error);
-  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
+  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new || sqlstate_is_lock_wait(error->sqlstate))
     return ok;
   if (!refresh_routes(work, error))
     return false;

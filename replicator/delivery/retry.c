@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "delivery/ties.h"
+#include "postgres/sqlstate.h"
 #include "queue/transactions.h"
 
 /* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
@@ -224,6 +225,16 @@ static bool attempt_without(struct run *run, struct selection selection, bool is
   return divide(run, selection, BY_TABLE, &first, error) && attempt_both(run, selection, first, error);
 }
 
+/* Another session has locked a table or row at the target: whole transactions come again, in the hope that it ends. */
+static void wait_for_lock(struct run *run, struct selection *selection, struct verdict *verdicts) {
+  for (size_t i = 0; i < selection->count; i++) {
+    run->standings[selection->indexes[i]] = STANDING_WAITS;
+    verdict_clear(&verdicts[i]);
+  }
+  run->waiting += selection->count;
+  selection->count = 0;
+}
+
 /* Pushes the changes of `selection`; on a refusal splits it. */
 static bool attempt(struct run *run, struct selection selection, struct error *error) {
   size_t count = 0;
@@ -243,6 +254,8 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
   if (verdicts == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool pushed = run->retry->push(run->retry->context, run->changes, count, verdicts, error);
+  if (!pushed && !run->divides && sqlstate_is_lock_wait(error->sqlstate))
+    wait_for_lock(run, &selection, verdicts);
   apply_verdicts(run, &selection, verdicts, pushed, error);
   free(verdicts);
   if (pushed || ((error->kind == FAILURE_REFUSED || error->kind == FAILURE_TABLE) && selection.count == 0))

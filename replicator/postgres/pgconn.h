@@ -110,6 +110,12 @@ void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, s
 void pgconn_pipeline_needs(struct pgconn *connection, const struct buffer *value, const char *what);
 /* The statement added last: *any becomes true when it gives a row. `any` has to outlive the run. */
 void pgconn_pipeline_tell_rows(struct pgconn *connection, bool *any);
+/*
+ * Marks the statements that are added from here on, until the next mark; a new pipeline begins with 0. Once it has run,
+ * the second gives the mark of the statement that failed; 0: it had none, or none failed.
+ */
+void pgconn_pipeline_topic(struct pgconn *connection, int topic);
+int pgconn_failed_topic(const struct pgconn *connection);
 MUST_CHECK bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error);
 
 /*

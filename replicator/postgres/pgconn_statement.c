@@ -170,12 +170,14 @@ static bool make_room(struct pgconn *connection) {
 static void expect(struct pgconn *connection, const struct query *query, bool prepares) {
   connection->expected[connection->expected_count].query = query;
   connection->expected[connection->expected_count].any_rows = NULL;
+  connection->expected[connection->expected_count].topic = connection->topic;
   connection->expected[connection->expected_count++].prepares = prepares;
 }
 
 void pgconn_pipeline_begin(struct pgconn *connection) {
   deallocate_forgotten(connection);
   connection->expected_count = 0;
+  connection->topic = connection->failed_topic = 0;
   connection->unsent = 0;
   connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
   if (connection->pipeline_failed)
@@ -310,6 +312,14 @@ void pgconn_pipeline_tell_rows(struct pgconn *connection, bool *any) {
     connection->expected[connection->expected_count - 1].any_rows = any;
 }
 
+void pgconn_pipeline_topic(struct pgconn *connection, int topic) {
+  connection->topic = topic;
+}
+
+int pgconn_failed_topic(const struct pgconn *connection) {
+  return connection->failed_topic;
+}
+
 /* Takes the reply to one statement, with the NULL that ends it. */
 static bool take_reply(struct pgconn *connection, PGresult **reply, struct error *error) {
   if (!wait_reply(connection, error))
@@ -350,6 +360,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     /* The first failure is the one to tell of; what follows it was only skipped. */
     if (succeeded && !result_succeeded(reply)) {
       set_result_error(connection, reply, error);
+      connection->failed_topic = connection->expected[i].topic;
       succeeded = false;
     }
     if (succeeded && !connection->expected[i].prepares)

@@ -26,9 +26,12 @@ struct pgconn {
     const struct query *query;
     bool prepares;
     bool *any_rows; /* becomes true when it gives one; NULL: nobody asks */
+    int topic;
   } * expected;
   size_t expected_count;
   size_t expected_capacity;
+  int topic;                   /* of what is added to the pipeline; 0: none */
+  int failed_topic;            /* of the statement with which the last pipeline failed */
   size_t unsent;               /* bytes of values in this pipeline that may not have been sent yet */
   bool pipeline_failed;        /* something could not be sent */
   struct error pipeline_error; /* why */

@@ -44,3 +44,7 @@ bool sqlstate_is_of_a_name(const char *sqlstate) {
   static const char *const of_names[] = {"3F000", "42601", "42602", "42704", "42725", "42883", "42P01", NULL};
   return has_class(sqlstate, of_names);
 }
+
+bool sqlstate_is_lock_wait(const char *sqlstate) {
+  return strcmp(sqlstate, "55P03") == 0;
+}

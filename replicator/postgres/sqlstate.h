@@ -14,4 +14,7 @@ bool sqlstate_is_of_a_table(const char *sqlstate);
 /* Whether a name that was looked up is unknown: that of a table, type or function, which a value may be, too. */
 bool sqlstate_is_of_a_name(const char *sqlstate);
 
+/* Whether it says that another session held a lock for longer than lock_timeout. */
+bool sqlstate_is_lock_wait(const char *sqlstate);
+
 #endif

@@ -116,7 +116,9 @@ static void send_rows(struct pgconn *connection, const struct insertion *inserti
     return;
   buffer_add(rows, "]", 1);
   pgconn_pipeline_needs(connection, rows, "rows of a statement");
+  pgconn_pipeline_topic(connection, insertion->capture);
   pgconn_pipeline_add(connection, &insertion->statement, VALUES(rows->data, source_id));
+  pgconn_pipeline_topic(connection, 0);
   buffer_clear(rows);
 }
 

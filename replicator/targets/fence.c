@@ -163,15 +163,13 @@ void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *
   pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
   notes_need(&notes, connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+  pgconn_pipeline_topic(connection, FENCE_TOPIC);
   pgconn_pipeline_add(connection, &QUERY_fence_pass_new,
                       VALUES(source_id, lanes.data, number(push->token).text, notes.lanes.data, notes.ids.data,
                              notes.rows.data, number(push->first_id).text));
+  pgconn_pipeline_topic(connection, 0);
   notes_release(&notes);
   buffer_release(&lanes);
-}
-
-bool fence_may_be_why(const struct error *error) {
-  return strcmp(error->sqlstate, "23502") == 0 || sqlstate_is_of_a_table(error->sqlstate);
 }
 
 bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,

@@ -39,8 +39,8 @@ void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *
                     bool counts);
 bool fence_can_be_passed_new(const struct push *push);
 
-/* Whether a failed pipeline may have failed at the fence: then fence_pass() tells what is so. */
-bool fence_may_be_why(const struct error *error);
+/* Topic of the fence's statement in a pipeline: if the pipeline fails with it, fence_pass() tells why. */
+#define FENCE_TOPIC (-1)
 
 /*
  * Shuts out every claim of these lanes with a smaller number, and waits for pushes that have passed already; where a

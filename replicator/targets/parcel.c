@@ -33,9 +33,11 @@ void parcel_send(struct parcel *parcel) {
   pgconn_pipeline_needs(parcel->connection, &parcel->rows, "rows of a statement");
   struct values values = VALUES(parcel->rows.data, count.text, parcel->source_id, lane.text, id.text, first_id.text);
   values.count = parcel->statement->takes;
+  pgconn_pipeline_topic(parcel->connection, change->capture);
   pgconn_pipeline_add(parcel->connection, &parcel->statement->query, values);
   if (parcel->statement->takes > 1)
     pgconn_pipeline_tell_rows(parcel->connection, &parcel->push->verdicts[parcel->first].unfound);
+  pgconn_pipeline_topic(parcel->connection, 0);
   buffer_clear(&parcel->rows);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "postgres/number.h"
 #include "postgres/sqlstate.h"
 #include "targets/append.h"
 #include "targets/fence.h"
@@ -29,6 +30,13 @@ static const struct query CHECK_CONSTRAINTS = {.name = NULL, .text = "set constr
 static const struct query DEFER_CONSTRAINTS = {.name = NULL, .text = "set constraints all deferred"};
 
 /*
+ * A batch is as large as a tenth of push_timeout allows, so a push of other lanes holds its locks for no longer. Who
+ * waits longer waits for somebody else's lock: the table that is locked is held, long before push_timeout is over.
+ */
+#define PUSHES_IN_TIMEOUT 10
+static const struct query LIMIT_LOCK_WAITS = {.text = "select pg_catalog.set_config('lock_timeout', $1, $2)"};
+
+/*
  * Around a push into the source itself. Names of tables, types and operators there follow the user's search_path; and
  * hash joins, which are disabled for the queue's sake, are wanted here.
  */
@@ -36,7 +44,7 @@ static const char BEGIN_PUSH[] =
     "savepoint rowrelay_push;"
     "set local search_path to default; set local enable_hashjoin to on; set local row_security to off";
 static const char END_PUSH[] =
-    "release savepoint rowrelay_push;"
+    "release savepoint rowrelay_push; set local lock_timeout to '30s';"
     "set local search_path to pg_catalog; set local enable_hashjoin to off; set local row_security to default";
 #define MOST_GIVING_WAY 64                /* constraints that a mirror drops in one push */
 #define ALREADY_APPLIED "already applied" /* in receipts */
@@ -76,6 +84,13 @@ static bool is_source_itself(const char *url) {
   return url[strcspn(url, ":") + 1] == '\0';
 }
 
+static bool limit_lock_waits(const struct postgres *postgres, struct error *error) {
+  return pgconn_run(
+      postgres->connection, &LIMIT_LOCK_WAITS,
+      VALUES(number(postgres->settings->push_timeout / PUSHES_IN_TIMEOUT).text, postgres->is_source ? "true" : "false"),
+      NULL, error);
+}
+
 static bool postgres_open(void **handle, const struct settings *settings, const char *url, struct source *source,
                           struct error *error) {
   struct postgres *postgres = calloc(1, sizeof *postgres);
@@ -95,7 +110,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   } else if (ok) {
     ok = session_open(&postgres->connection, settings, url, error) &&
          fence_raise_dropped(postgres->connection, settings->source_id, source, error) &&
-         fence_look(postgres->connection, settings, error);
+         fence_look(postgres->connection, settings, error) && limit_lock_waits(postgres, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -106,11 +121,14 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
 }
 
 static bool prepare(struct postgres *postgres, const struct push *push, struct error *error) {
-  if (!itself_check(&postgres->itself, postgres->connection, push, error))
+  struct pgconn *connection = postgres->connection;
+  if (!itself_check(&postgres->itself, connection, push, error))
     return false;
-  if (postgres->append != NULL)
-    return append_prepare(postgres->append, postgres->connection, postgres->is_source, push, error);
-  return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
+  bool ok = postgres->append != NULL ? append_prepare(postgres->append, connection, postgres->is_source, push, error)
+                                     : mirror_prepare(postgres->mirror, connection, postgres->is_source, push, error);
+  if (!ok && sqlstate_is_lock_wait(error->sqlstate)) /* to make a table, or to add a column */
+    error->kind = FAILURE_TABLE;
+  return ok;
 }
 
 /* Passes the push's fence first, if it is asked to, and commits after it, unless the target is the source. */
@@ -154,15 +172,28 @@ static void forget(struct postgres *postgres) {
 }
 
 /*
- * The same for prepared changes, in one round trip; in two more, if the fence may have refused that, and with a
- * barrier. If the server rejects a statement behind the fence, some table is at fault, though not known which.
+ * The server works, but a table there does not take its changes: the one of whose statement the server has said so; not
+ * known of a commit.
+ */
+static bool blame_table(const struct postgres *postgres, const struct push *push, struct error *error) {
+  int capture = pgconn_failed_topic(postgres->connection);
+  if (sqlstate_is_lock_wait(error->sqlstate))
+    error_hint(error, "another session has locked this table, or a row of it, at the target: end that, or wait");
+  if (capture > 0)
+    return push_hold(push, capture, error);
+  error->kind = FAILURE_TABLE;
+  return false;
+}
+
+/*
+ * The same for prepared changes, in one round trip; in two more, if the fence has refused that, and with a barrier.
  */
 static bool write_prepared(struct postgres *postgres, const struct push *push, struct error *error) {
   bool fenced = !postgres->is_source;
   bool at_once = !fenced || fence_can_be_passed_new(push);
   if (at_once && write_changes(postgres, push, fenced, error))
     return true;
-  if (fenced && (!at_once || fence_may_be_why(error))) {
+  if (fenced && (!at_once || pgconn_failed_topic(postgres->connection) == FENCE_TOPIC)) {
     if (at_once)
       pgconn_rollback(postgres->connection);
     if (!fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error))
@@ -174,7 +205,7 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, s
   if (sqlstate_is_of_a_name(error->sqlstate) && pgconn_last_violation(postgres->connection)->by_value)
     error->kind = FAILURE_REFUSED;
   else if (sqlstate_is_of_a_table(error->sqlstate) && pgconn_alive(postgres->connection))
-    error->kind = FAILURE_TABLE;
+    return blame_table(postgres, push, error);
   /*
    * A mirror that refuses a truncate must not get later changes: the truncate, when repeated, would remove these as
    * well. Rows of other tables that refer to it may be deleted soon.
@@ -186,13 +217,15 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, s
   return false;
 }
 
-/* Ends the transaction at the target, so that it does not block the next push. */
+/*
+ * Whether the push took too long. A statement that was cancelled earlier was so by somebody at the target. Ends what
+ * may still run there, so that it does not block the next push.
+ */
 static bool is_late(struct postgres *postgres, int64_t began, const struct error *error) {
-  bool by_server = strcmp(error->sqlstate, "57014") == 0;
-  bool by_us = error->kind == FAILURE_RETRY && clock_now() - began >= postgres->settings->push_timeout;
-  if (by_us)
+  bool late = error->kind == FAILURE_RETRY && clock_now() - began >= postgres->settings->push_timeout;
+  if (late && strcmp(error->sqlstate, "57014") != 0)
     pgconn_cancel(postgres->connection);
-  return by_server || by_us;
+  return late;
 }
 
 /* What an earlier delivery has applied. */
@@ -221,7 +254,7 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
   struct pgconn *connection = postgres->connection;
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
   origin_forget(&postgres->origin);
-  bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
+  bool ok = pgconn_script(connection, BEGIN_PUSH, error) && limit_lock_waits(postgres, error) &&
             session_set_origin(connection, postgres->settings->source_id, true, error) &&
             prepare(postgres, push, error) && write_prepared(postgres, push, error) &&
             pgconn_script(connection, END_PUSH, error);
@@ -260,8 +293,10 @@ static bool give_way(struct postgres *postgres, const struct push *push, struct 
     return false;
   }
   if (!postgres->is_source) {
-    if (!likeness_give_way(connection, false, push, &gave_way, error))
+    if (!likeness_give_way(connection, false, push, &gave_way, error)) {
       pgconn_rollback(connection);
+      error->kind = sqlstate_is_lock_wait(error->sqlstate) ? FAILURE_TABLE : error->kind;
+    }
     return gave_way;
   }
   if (pgconn_script(connection, BEGIN_PUSH, error) && likeness_give_way(connection, true, push, &gave_way, error) &&

@@ -258,6 +258,7 @@ static void in_flight(const char *name, const char *elsewhere) {
                    "insert into item values (1, 'a'), (2, 'a')");
   sql(f.at_source, "insert into item values (1, 'a', 7), (2, 'a', 7)");
   rowrelay_ok(&f, "capture", "item", "--lane", "x", "--to", "w", NULL);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=600", NULL); /* it waits for a tenth of that */
   PGconn *reader = connect_to(f.target, NULL);
   sql(reader, "begin; select from item where id = 1 for update");
   fixture_run(&f, "--workers", "2", NULL);

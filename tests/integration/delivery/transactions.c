@@ -184,8 +184,11 @@ Test(transactions, one_that_is_larger_than_a_batch_comes_in_pieces_between_whole
   fixture_end(&f);
 }
 
-/* What the target refuses divides the transaction that it is of, and no other in the batch. */
-static void refuse_beside(const char *name, const char *at_target) {
+/*
+ * What the target refuses divides the transaction that it is of, and no other in the batch, which arrives in parts if
+ * it is not known what is refused.
+ */
+static void refuse_beside(const char *name, const char *at_target, bool in_parts) {
   struct fixture f;
   begin(&f, name, "mirror");
   sql(f.at_source, "create table other (id int primary key, n int)");
@@ -209,19 +212,21 @@ static void refuse_beside(const char *name, const char *at_target) {
                                     "where n = 1 group by xmin::text, id < 4, id between 6 and 8, id > 10) as t "
                                     "where ids not in ('4', '5', '4 5')"),
                    "1 2 3; 11 12; 6 7 8");
-  cr_expect(ask_number(f.at_target, "select count(distinct xmin::text) from account where n = 1") > 1);
+  cr_expect_eq(ask_number(f.at_target, "select count(distinct xmin::text) from account where n = 1") > 1, in_parts);
   PQfinish(long_one);
   fixture_end(&f);
 }
 
 Test(transactions, none_is_divided_where_another_is_refused) {
-  refuse_beside("whole_refused", "alter table other add check (n <> 1)");
+  refuse_beside("whole_refused", "alter table other add check (n <> 1)", true);
 }
 
-Test(transactions, nor_where_a_table_cannot_be_written) {
-  refuse_beside("whole_table", "create function no() returns trigger language plpgsql as "
-                               "$$ begin raise exception 'no' using errcode = 'undefined_table'; end $$;"
-                               "create trigger no before insert on other for each row execute function no()");
+Test(transactions, none_is_divided_by_a_table_that_cannot_be_written) {
+  refuse_beside("whole_table",
+                "create function no() returns trigger language plpgsql as "
+                "$$ begin raise exception 'no' using errcode = 'undefined_table'; end $$;"
+                "create trigger no before insert on other for each row execute function no()",
+                false);
 }
 
 /* The source loses a settled batch in a crash, and then delivers another one before it. */
@@ -272,7 +277,7 @@ Test(transactions, none_is_divided_while_a_row_of_another_is_tried_again) {
 Test(transactions, none_is_divided_because_a_row_is_locked_at_the_target_for_a_while) {
   struct fixture f;
   begin(&f, "whole_locked", "mirror");
-  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=1", NULL);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=5", NULL);
   sql(f.at_source, "insert into account values (1, 1); insert into entry values (1, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   PGconn *locker = connect_to(f.target, NULL);
