@@ -46,7 +46,19 @@ static const struct option *find_by_letter(const struct options *given, char let
   return NULL;
 }
 
+/* Of two values the last one would win, silently. */
+static bool check_use(const struct options *given, const struct option *option, const char *text, struct error *error) {
+  for (size_t i = 0; i < given->use_count; i++)
+    if (given->uses[i].option == option && !option->repeatable && strcmp(given->uses[i].text, text) != 0) {
+      error_set(error, FAILURE_USAGE, "option --%s is given twice, with different values", option->name);
+      return error_hint(error, "give it once");
+    }
+  return true;
+}
+
 static bool add_use(struct options *given, const struct option *option, const char *text, struct error *error) {
+  if (!check_use(given, option, text, error))
+    return false;
   struct option_use *uses = realloc(given->uses, (given->use_count + 1) * sizeof *uses);
   if (uses == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");

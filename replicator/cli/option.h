@@ -28,7 +28,7 @@ struct option {
   const char *value;   /* name of its value in the help; NULL: it takes none */
   const char *initial; /* its value when it is not given; NULL: none */
   const char *implied; /* its value when it is given without one; NULL: a value must follow */
-  bool repeatable;     /* every use counts; else the last one wins */
+  bool repeatable;     /* every use counts; else a second use with another value is wrong use */
   bool required;       /* without it the command is wrong use */
   const char *help;    /* one line */
   /* For shells: the values, "row|statement", where `value` does not list them. */
@@ -75,7 +75,7 @@ MUST_CHECK bool option_parse(struct options *given, const struct option *own, si
  * program, and aborts.
  */
 bool option_given(const struct options *given, const char *name);
-/* The value of the last use, else the default, else NULL. */
+/* The value it was given, of a repeatable one the last, else the default, else NULL. */
 const char *option_text(const struct options *given, const char *name);
 /* How many times it was given, and the value of the index-th use. */
 size_t option_count(const struct options *given, const char *name);

@@ -1,5 +1,6 @@
 /* rowrelay capture: puts triggers on tables, and routes them to a target when one is named. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/array.h"
@@ -90,12 +91,39 @@ static bool print_statements(struct source *source, const struct request *reques
   return true;
 }
 
+static bool run_capture(struct source *source, const struct options *given, const struct capture_wanted *capture,
+                        struct error *error) {
+  size_t targets = option_count(given, "to");
+  size_t count = targets > 1 ? targets : 1; /* the first is routed to while the table is captured */
+  struct request *requests = calloc(count, sizeof *requests);
+  if (requests == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = request_capture(&requests[0], capture, error);
+  for (size_t i = 1; ok && i < count; i++)
+    ok = request_route(&requests[i],
+                       &(struct route_wanted){.table = capture->table,
+                                              .target = option_at(given, "to", i),
+                                              .create = capture->create,
+                                              .like = capture->like},
+                       error);
+  ok = ok && request_run(source, count, requests, error);
+  for (size_t i = 0; i < count; i++)
+    request_release(&requests[i]);
+  free(requests);
+  return ok;
+}
+
+static void tell_captured(const struct options *given, const char *name) {
+  printf("%s: captured", name);
+  for (size_t i = 0; i < option_count(given, "to"); i++)
+    printf("%s%s", i == 0 ? ", routed to " : ", ", option_at(given, "to", i));
+  printf("\n");
+}
+
 /* One transaction: the table is captured and routed, or left as it was. */
 static bool capture_table(struct source *source, struct wanted *wanted, const char *oid, const char *name,
                           struct error *error) {
   const struct options *given = wanted->given;
-  const char *target = option_text(given, "to");
-  bool dry_run = option_given(given, "dry-run");
   const struct capture_wanted capture = {.table = oid,
                                          .key = wanted->key.data,
                                          .lane = wanted->lane.data,
@@ -107,19 +135,21 @@ static bool capture_table(struct source *source, struct wanted *wanted, const ch
                                          .capture_origin = option_given(given, "capture-origin") ? "true" : NULL,
                                          .per = option_text(given, "per"),
                                          .lock_wait = option_text(given, "lock-wait"),
-                                         .target = target,
+                                         .target = option_at(given, "to", 0),
                                          .create = option_given(given, "create") ? "true" : NULL,
                                          .like = option_text(given, "like"),
                                          .reset = option_given(given, "reset"),
                                          .ahead = wanted->ahead};
+  if (!option_given(given, "dry-run")) {
+    if (!run_capture(source, given, &capture, error))
+      return false;
+    tell_captured(given, name);
+    return true;
+  }
   struct request request;
-  bool ok =
-      dry_run ? request_capture_statements(&request, &capture, error) : request_capture(&request, &capture, error);
-  ok = ok && (dry_run ? print_statements(source, &request, name, &wanted->ahead, error)
-                      : request_run(source, 1, &request, error));
+  bool ok = request_capture_statements(&request, &capture, error) &&
+            print_statements(source, &request, name, &wanted->ahead, error);
   request_release(&request);
-  if (ok && !dry_run)
-    printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
   return ok;
 }
 
@@ -154,19 +184,29 @@ static void tell_rest(const PGresult *tables, int failed, struct error *error) {
                rest == 1 ? "was left as it was" : "were left as they were");
 }
 
+/* Checks all targets before anything is changed, and finds which tables have rows that will not go there. */
+static bool look_at_targets(struct source *source, const struct options *given, const PGresult *tables,
+                            struct uncopied *uncopied, struct error *error) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < option_count(given, "to"); i++) {
+    const char *target = option_at(given, "to", i);
+    ok = call_run(source, &QUERY_target_id, VALUES(target), NULL, error) &&
+         (option_given(given, "dry-run") ||
+          uncopied_find(&uncopied[i], source, tables, (struct place){target, NULL}, error));
+  }
+  return ok;
+}
+
 static bool capture_tables(struct source *source, struct wanted *wanted, struct error *error) {
   const struct options *given = wanted->given;
+  struct patterns patterns = {given->argument_count, given->arguments};
   PGresult *tables = NULL;
-  const char *target = option_text(given, "to");
-  /* Checks all that can be checked before anything is changed. */
-  if (target != NULL && !call_run(source, &QUERY_target_id, VALUES(target), NULL, error))
-    return false;
-  if (!pattern_match(source, &PATTERN_OF_TABLES, (struct patterns){given->argument_count, given->arguments}, &tables,
-                     error))
-    return false;
-  struct uncopied uncopied = {.found = NULL};
-  bool ok = target == NULL || option_given(given, "dry-run") ||
-            uncopied_find(&uncopied, source, tables, (struct place){target, NULL}, error);
+  size_t targets = option_count(given, "to");
+  struct uncopied *uncopied = calloc(targets + 1, sizeof *uncopied); /* not of nothing */
+  if (uncopied == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = pattern_match(source, &PATTERN_OF_TABLES, patterns, &tables, error) &&
+            look_at_targets(source, given, tables, uncopied, error);
   for (int row = 0; ok && row < PQntuples(tables); row++) {
     ok = source_renew_at_times(source, (size_t)row, error) &&
          capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
@@ -175,9 +215,12 @@ static bool capture_tables(struct source *source, struct wanted *wanted, struct 
       tell_rest(tables, row, error);
   }
   ok = ok && (option_given(given, "dry-run") || tell_of_chain(source, tables, error));
-  if (ok)
-    uncopied_tell(&uncopied, (struct patterns){given->argument_count, given->arguments}, target);
-  uncopied_release(&uncopied);
+  for (size_t i = 0; i < targets; i++) {
+    if (ok)
+      uncopied_tell(&uncopied[i], patterns, option_at(given, "to", i));
+    uncopied_release(&uncopied[i]);
+  }
+  free(uncopied);
   PQclear(tables);
   return ok;
 }
@@ -191,6 +234,10 @@ static bool run(const struct options *given, struct error *error) {
   if (option_given(given, "create") && !option_given(given, "to")) {
     error_set(error, FAILURE_USAGE, "option --create needs a target");
     error_hint(error, "add: --to TARGET");
+    goto done;
+  }
+  if (option_given(given, "dry-run") && option_count(given, "to") > 1) {
+    error_set(error, FAILURE_USAGE, "option --dry-run takes one --to: the statements are the same for each target");
     goto done;
   }
   const char *per = option_text(given, "per");
@@ -211,7 +258,7 @@ done:
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "to", .value = "TARGET", .help = "send the changes to this target"},
+    {.name = "to", .value = "TARGET", .repeatable = true, .help = "send the changes to this target"},
     {.name = "create", .help = "create the table in the target if it does not exist"},
     {.name = "like",
      .value = "minimal|full",

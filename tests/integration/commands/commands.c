@@ -35,6 +35,7 @@ Test(commands, wrong_words_are_wrong_use) {
   FAILS(2, "missing argument: TABLE...", "capture");
   FAILS(2, "unexpected argument \"extra\"", "status", "extra");
   FAILS(2, "--to", "capture", "item", "--to");
+  FAILS(2, "option --to is given twice", "backfill", "item", "--to", "a", "--to", "b");
   FAILS(2, "option --workers must be a whole number from 1 to 64, not \"0\"", "run", "--workers", "0");
   FAILS(2, "not \"many\"", "run", "--workers", "many");
   FAILS(2, "--watch", "status", "--watch=0");
@@ -44,6 +45,20 @@ Test(commands, wrong_words_are_wrong_use) {
   FAILS(2, "name at least one change", "skip");
   FAILS(2, "--create", "capture", "item", "--create");
   FAILS(2, "nothing to set", "target", "set", "w");
+  end();
+}
+
+Test(commands, capture_routes_to_each_target_named) {
+  begin("commands_targets");
+  SAYS("target a: added\n", "target", "add", "a", "file:/tmp/never");
+  SAYS("target b: added\n", "target", "add", "b", "file:/tmp/never2");
+  FAILS(2, "\"c\" does not exist", "capture", "item", "--to", "a", "--to", "c");
+  FAILS(2, "--dry-run takes one --to", "capture", "item", "--dry-run", "--to", "a", "--to", "b");
+  SAYS("item: captured, routed to a, b\n", "capture", "item", "--to", "a", "--to", "b");
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(target, ' ' order by target) from rowrelay.status where backlog "
+                                    "= 1"),
+                   "a b");
   end();
 }
 

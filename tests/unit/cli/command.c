@@ -98,6 +98,31 @@ Test(command, no_name_or_letter_means_two_options) {
   }
 }
 
+/* Parses an option as given twice, with different values. */
+static bool takes_twice(const struct command *one, const struct option *option) {
+  struct options given;
+  char words[2][64];
+  snprintf(words[0], sizeof words[0], "--%s=1", option->name);
+  snprintf(words[1], sizeof words[1], "--%s=2", option->name);
+  cr_assert(option_init(&given, SHARED_OPTIONS, 2, &error));
+  bool taken = option_parse(&given, one->options, 2, (const char *const[]){words[0], words[1]}, &error);
+  cr_expect(taken || error.kind == FAILURE_USAGE);
+  cr_expect(!taken || option_count(&given, option->name) == 2, "%s --%s", one->name, option->name);
+  option_release(&given);
+  return taken;
+}
+
+Test(command, an_option_with_one_value_is_not_taken_with_two) {
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (const struct option *option = COMMANDS[i]->options; option->name != NULL; option++)
+      if (option->value != NULL)
+        cr_expect_eq(takes_twice(COMMANDS[i], option), option->repeatable, "%s --%s", COMMANDS[i]->name, option->name);
+    for (const struct option *option = SHARED_OPTIONS; option->name != NULL; option++)
+      if (option->value != NULL)
+        cr_expect_eq(takes_twice(COMMANDS[i], option), option->repeatable, "%s --%s", COMMANDS[i]->name, option->name);
+  }
+}
+
 #define MOST_WORDS 32
 
 /* Splits a command line in place, as a shell does: quotes keep words together, and a backslash joins two lines. */

@@ -82,9 +82,15 @@ Test(option, falls_back_to_its_default) {
   cr_assert_not(option_given(&given, "limit"));
 }
 
-Test(option, the_last_use_wins) {
-  cr_assert(parse(WORDS("--to", "a", "--to", "b")));
-  cr_assert_str_eq(option_text(&given, "to"), "b");
+Test(option, a_second_use_with_another_value_is_wrong_use) {
+  cr_assert_not(parse(WORDS("--to", "a", "-tb")));
+  cr_assert_eq(error.kind, FAILURE_USAGE);
+  cr_assert_str_eq(error.message, "option --to is given twice, with different values");
+}
+
+Test(option, a_second_use_with_the_same_value_changes_nothing) {
+  cr_assert(parse(WORDS("--to", "a", "-ta", "-a", "--all")));
+  cr_assert_str_eq(option_text(&given, "to"), "a");
 }
 
 Test(option, every_use_of_a_repeatable_one_counts) {
