@@ -60,15 +60,13 @@ static void tell_problems(const PGresult *reply, bool has_target) {
 }
 
 static bool print_command(const struct options *given, const PGresult *reply, struct error *error) {
-  char name[LONGEST_NAME];
-  name_after(given->arguments[0], name);
   struct shell_word word;
   struct buffer command;
   buffer_init(&command, QUERY_LIMIT);
   const char *target = option_given(given, "target") ? option_text(given, "target") : find(reply, "target");
   const char *key = option_given(given, "key") ? option_text(given, "key") : find(reply, "key");
   buffer_add_format(&command, "rowrelay document add %s",
-                    shell_quote(&word, option_given(given, "name") ? option_text(given, "name") : name));
+                    shell_quote(&word, option_given(given, "name") ? option_text(given, "name") : find(reply, "name")));
   add_option(&command, "--target", target != NULL ? target : "TARGET");
   add_option(&command, "--key", key);
   add_option(&command, "--query", given->arguments[0]);
@@ -92,9 +90,11 @@ static bool run(const struct options *given, struct error *error) {
   struct source *source = NULL;
   PGresult *reply = NULL;
   struct buffer query;
+  char name[LONGEST_NAME];
+  name_after(given->arguments[0], name);
   buffer_init(&query, QUERY_LIMIT);
   bool ok = file_text_read(&query, given->arguments[0], error) && call_open(&source, given, error) &&
-            call_run(source, &QUERY_cmd_document_suggest, VALUES(query.data), &reply, error) &&
+            call_run(source, &QUERY_cmd_document_suggest, VALUES(query.data, name), &reply, error) &&
             print_command(given, reply, error);
   PQclear(reply);
   source_close(source);
@@ -103,7 +103,9 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "name", .value = "NAME", .help = "the document's name (default: that of the file)"},
+    {.name = "name",
+     .value = "NAME",
+     .help = "the document's name (default: that of the file, or one like it that is free)"},
     {.name = "target", .letter = 't', .value = "TARGET", .help = "the target (default: the only one for documents)"},
     {.name = "key",
      .letter = 'k',

@@ -25,6 +25,8 @@ declare
   plan        record;
   source      record;
   captured    rowrelay.capture;
+  its_capture rowrelay.capture;
+  own_place   text; -- name of its table at the target
   own_target  integer;
   own_capture integer;
   changed     integer[] := '{}';
@@ -35,6 +37,10 @@ begin
   if exists (select from rowrelay.target t where t.name = add_document.name and t.dropped_at is null) then
     raise unique_violation;
   end if;
+  own_place := coalesce(into_table, quote_ident(name));
+  its_capture.id := 0;
+  its_capture.relation := 0;
+  perform rowrelay.check_into(its_capture, delivers_to, own_place, false);
   select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
@@ -52,7 +58,7 @@ begin
   values (0, add_document.name, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
-  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
+  values (own_capture, own_target, own_place, create_table,
           rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
                                  build_query, columns)
@@ -94,7 +100,7 @@ begin
         source.relation;
     end if;
     if delivers_to.url ~ '^postgres(ql)?:$'
-      and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      and rowrelay.is_captured_itself(captured, own_place) then
       raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
         using errcode = 'invalid_parameter_value',
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';

@@ -35,8 +35,9 @@ begin
                                          'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
                                          new_lanes::text);
   end if;
-  if check_target_change.url is not null then
-    known.url := check_target_change.url;
+  if check_target_change.url is not null or check_target_change.options ? 'mode' then
+    known.url := coalesce(check_target_change.url, known.url);
+    known.options := known.options || coalesce(check_target_change.options, '{}');
     -- tables that share a place here may go on to do so
     perform rowrelay.check_into(c, known, r.into_table,
                                 exists (select from rowrelay.route o
@@ -44,6 +45,12 @@ begin
                                            and o.capture <> r.capture))
        from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
       where r.target = known.id and r.until_id is null;
+    perform rowrelay.check_into(c, known, r.into_table, false)
+       from rowrelay.document d
+       join rowrelay.route r on r.target = d.target and r.until_id is null
+       join rowrelay.capture c on c.id = r.capture
+       join rowrelay.target t on t.id = d.target and t.dropped_at is null
+      where d.delivers_to = known.id;
   end if;
   return new_lanes;
 end
