@@ -22,7 +22,7 @@
 #define LIST_LIMIT ((size_t)64 * 1024 * 1024)
 
 /* Columns of a document's own query */
-enum { BUILT_KEY, BUILT_ROW };
+enum { BUILT_KEY, BUILT_ROW, BUILT_TEXT_COLUMNS };
 
 static const struct query SAVEPOINT = {.name = NULL, .text = "savepoint document"};
 static const struct query RELEASE = {.name = NULL, .text = "release savepoint document"};
@@ -311,6 +311,7 @@ static bool fill_room(struct push_room *room, const struct document *document, c
     if (room->changes[i].new_row != NULL)
       return refuse_repeated(key, error);
     room->changes[i].new_row = result_text(built, row, BUILT_ROW);
+    room->changes[i].text_columns = result_text(built, row, BUILT_TEXT_COLUMNS);
     room->bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
   }
   for (size_t i = 0; i < push->count; i++) {

@@ -16,6 +16,8 @@ declare
   is_table    boolean;
   one         numeric;
   thousand    numeric;
+  texts       jsonb; -- names of the columns that are pushed as text
+  readable    text;  -- the only column, with what cannot be read left out
   missing     text;
   missing_index record;
   is_slow     boolean := false;
@@ -82,18 +84,34 @@ begin
                                      else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
                 from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
   end if;
+  -- A table gets json as text, because PostgreSQL reads neither \u0000 nor half of a surrogate pair within JSON.
+  texts := (select jsonb_agg(case when checked.is_json then 'document' else c ->> 'name' end)
+              from jsonb_array_elements(checked.columns) as c where is_table and c ->> 'type' = 'json');
+  readable := case when checked.columns @> '[{"type": "json"}]' then
+    $sql$case when pg_catalog.strpos(d.j::pg_catalog.text, E'\\u0000') operator(pg_catalog.>) 0
+              then pg_catalog.regexp_replace(d.j::pg_catalog.text,
+                                             E'(\\\\\\\\)|\\\\u0000', E'\\1', 'g')::pg_catalog.json
+              else d.j end$sql$ else 'd.j' end;
   -- The first mention of $1 sets its type.
-  build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
+  build := format('with "the keys" as (select $1::%s[]) select ', rowrelay.document_key_type(key_type)) || case
     when checked.is_json then
-      format(E'select %s, %s from (%s\n) as d(j)',
-             rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+      format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d(j)',
+             rowrelay.document_key_text(format('(%s) operator(pg_catalog.->>) %L', readable, key), key_type),
              case when is_table
-                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', '
-                              'd.j)', key)
-                  else 'd.j' end, statement)
+                  then format('pg_catalog.json_build_object(%1$L, (%2$s) operator(pg_catalog.->) %1$L, ''document'', '
+                              '%3$s)', key, readable,
+                              case when texts is null then 'd.j' else 'd.j::pg_catalog.text' end)
+                  else 'd.j' end, texts, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d.*) from (%s\n) as d',
-             rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+      format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d',
+             rowrelay.document_key_text(format('d.%I', key), key_type),
+             case when texts is null then 'pg_catalog.row_to_json(d.*)'
+                  else format('(select pg_catalog.row_to_json(x.*) from (select %s) as x)',
+                              (select string_agg(format(case when c.value ->> 'type' = 'json'
+                                                             then 'd.%1$I::pg_catalog.text as %1$I'
+                                                             else 'd.%1$I' end, c.value ->> 'name'), ', ' order by c.n)
+                                 from jsonb_array_elements(checked.columns) with ordinality as c(value, n))) end,
+             texts, statement)
     end;
 
   for source in

@@ -370,6 +370,34 @@ Test(document, nobody_builds_a_document_that_another_is_building) {
   fixture_end(&f);
 }
 
+/* As text, for PostgreSQL does not read \\u0000 within JSON, though a json column may hold it. */
+Test(document, json_that_cannot_be_read_arrives) {
+  struct fixture f;
+  fixture_begin(&f, "doc_unreadable");
+  sql(f.at_source, "create table page (id int primary key, body json)");
+  sql(f.at_target, "create table whole (id int primary key, document json)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source,
+      "select rowrelay.add_document('doc', 'w', 'id', 'select id, body, body as \"Two\" from page where id "
+      "= any ($1)', '{page:id}', create_table => true);"
+      "select rowrelay.add_document('whole', 'w', 'id', 'select json_build_object(''id'', id, ''body'', "
+      "body) from page where id = any ($1)', '{page:id}')");
+  sql(f.at_source, "%s",
+      "insert into page values (1, '{\"a\": \"x\\u0000y\"}'), (2, '{\"a\": \"\\\\u0000\"}'), (3, 'null'), "
+      "(4, null), (5, '[\"\\ud800\"]'), (6, '\"plain\"')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "(select id, body::text, body::text from page)", "(select id, body::text, \"Two\"::text from doc)",
+            "id");
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from whole where document::text like "
+                                    "'%%body%%'"),
+                   "1 2 3 4 6");
+  cr_expect_str_eq(ask(f.at_target, "select document::text from whole where id = 1"),
+                   ask(f.at_source, "select json_build_object('id', id, 'body', body)::text from page where id = 1"));
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(target, ' ', key), ',') from rowrelay.errors"),
+                   "whole 5");
+  fixture_end(&f);
+}
+
 Test(document, a_query_may_give_one_json) {
   struct fixture f;
   fixture_begin(&f, "doc_json");
