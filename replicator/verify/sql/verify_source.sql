@@ -23,6 +23,11 @@ with capture as (
     join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
     join pg_type b on b.oid = rowrelay.base_type(a.atttypid)
    where a.attnum <> all (c.exclude_columns) and (c.only_columns is null or a.attnum = any (c.only_columns))
+), image as materialized ( -- once for all columns, and what is asked of a type once for each type
+  select i.* from capture c cross join lateral rowrelay.image_values(c.relation, 'new') as i
+), inner_domain as materialized (
+  select o.type, rowrelay.has_inner_domain(o.type) as has_it
+    from (select distinct a.atttypid as type from attribute a offset 0) as o
 ), usable_index as (
   -- one that has the rows in order of the key's columns, whatever the order of these
   select i.indexrelid, i.indisprimary,
@@ -69,13 +74,14 @@ select json_build_object(
                                                else format('%L::pg_catalog.json', c.mask -> a.attnum::text) end,
                               'is_json_text', case when not c.mask ? a.attnum::text then i.is_json_text end,
                               -- null: its images cannot be read without CHECKs of domains
-                              'unchecked_type', case when not rowrelay.has_inner_domain(a.atttypid)
+                              'unchecked_type', case when not (select d.has_it from inner_domain d
+                                                                where d.type = a.atttypid)
                                                      then rowrelay.plain_type(a.atttypid, 0) end,
                               'is_masked', c.mask ? a.attnum::text,
                               'key_position', a.key_position,
                               'sorts', s.sorts))
                        from attribute a
-                       left join rowrelay.image_values(c.relation, 'new') as i on i.number = a.attnum
+                       left join image i on i.number = a.attnum
                        left join lateral (
                          -- types that sort alike on every server, unless it is by a collation that another one lacks
                          select concat_ws(' ',
