@@ -42,7 +42,8 @@ function showAge() {
 function showOverview(overview) {
   setText(byId('database'), overview.database);
   const others = overview.count - (overview.states.running || 0);
-  setText(byId('state'), `${count(overview.count, 'target')}, ${others ? `${number(others)} not running` : 'all running'}` +
+  const troubles = [others && `${number(others)} not running`, overview.troubled && `${number(overview.troubled)} in trouble`];
+  setText(byId('state'), `${count(overview.count, 'target')}, ${troubles.filter(Boolean).join(', ') || 'all running'}` +
     (mayAct() ? '' : '; read-only'));
   setText(byId('error-count'), overview.errors === '0' ? '' : `(${number(overview.errors)})`);
   if (view.show) view.show(overview);

@@ -51,7 +51,7 @@ Test(console, a_page_shows_what_happens_and_does_what_it_is_told) {
   sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 20) i");
   refuse_one(100);
   browser_begin(port);
-  browser_do("see 1 target, all running; read-only");
+  browser_do("see 1 target, 1 in trouble; read-only");
   browser_do("follow 1 error");
   browser_do("click %s", REFUSED);
   cr_assert_str_eq(browser_ask("disabled Retry change 22"), "true");
@@ -136,6 +136,38 @@ Test(console, trouble_comes_first_and_many_targets_come_by_pages) {
   browser_do("fill Find=t77");
   browser_do("gone of 121 targets");
   browser_do("see halted");
+  browser_end();
+  end();
+}
+
+/* Names of the first targets of the overview, in their order. */
+static const char *first_targets(void) {
+  static char names[256];
+  struct visit all = visit(port, "GET", "/api/overview?limit=6", NULL, NULL);
+  names[0] = '\0';
+  for (const char *at = all.body; (at = strstr(at, "\"target\":\"")) != NULL; at += 10) {
+    size_t length = strlen(names);
+    snprintf(names + length, sizeof names - length, "%s%.*s", length > 0 ? " " : "", (int)strcspn(at + 10, "\""),
+             at + 10);
+  }
+  return names;
+}
+
+Test(console, targets_in_any_trouble_come_before_those_without) {
+  begin("console_order", false);
+  sql(f.at_source, "select rowrelay.add_target(n, '%s') from unnest('{a,b,c,d,e}'::text[]) as n", f.target_url);
+  wait_until(f.at_source, "6", 10, "select count(*) from rowrelay.status where state = 'running'");
+  cr_expect_str_eq(first_targets(), "a b c d e w");
+  browser_begin(port);
+  browser_do("see 6 targets, all running");
+  sql(f.at_source, "select rowrelay.pause('b');"
+                   "update rowrelay.target set may_differ = 'it may differ' where name = 'c';"
+                   "insert into rowrelay.hold (target, capture, released_to, retry_at, attempts, message) "
+                   "select t.id, c.id, 0, now() + interval '50 s', 1, 'no' from rowrelay.target t, rowrelay.capture c "
+                   "where t.name = 'd'");
+  refuse_one(100);
+  cr_expect_str_eq(first_targets(), "w c d b a e");
+  browser_do("see 6 targets, 1 not running, 3 in trouble");
   browser_end();
   end();
 }
