@@ -46,11 +46,14 @@ bool work_wait_for_source(struct work *work) {
   return worker_pool_pause(work->worker->pool, pause / 2 + random() % pause);
 }
 
-/* A source that does not hear of us for longer than a batch can take ends the claim itself. */
+/*
+ * A source that does not hear of us for longer than the time between two statements of a claim can be ends it itself:
+ * keep_claim() sends one a minute, between pushes; and after a late one the target is tried once more. status says it.
+ */
 static bool limit_claims(const struct work *work, struct error *error) {
   char timeout[96];
   snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
-           number(10 * work->settings->push_timeout + WORK_SOURCE_TIMEOUT).text);
+           number(2 * (work->settings->push_timeout + WORK_SOURCE_TIMEOUT)).text);
   return source_script(work->source, timeout, error);
 }
 

@@ -476,6 +476,12 @@ drop function if exists rowrelay.document_key_expression(regclass, smallint, tex
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
 drop function if exists rowrelay.changed_statement(regclass, text, text);
 
+-- Processes -------------------------------------------------------------------------------------------------------
+alter table rowrelay.instance add backend integer;
+comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute hangs, or is gone';
+comment on column rowrelay.instance.backend is
+  'process of the server that its own session has: while that is there, the process has not ended';
+
 -- The past --------------------------------------------------------------------------------------------------------
 alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
 drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);

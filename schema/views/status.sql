@@ -12,6 +12,9 @@ with table_note as materialized ( -- once for all targets
                   union
                   select s.capture, s.document from rowrelay.document_source s) as r on r.capture = c.id) as w
    group by w.target
+), hung as materialized (
+  select o.host, o.pid, o.targets, o.started_at, o.heartbeat_at
+    from rowrelay.instances i join rowrelay.instance o on o.id = i.id where i.state = 'hung'
 )
 select t.name as target,
        s.state,
@@ -41,7 +44,18 @@ select t.name as target,
          case when pg_notification_queue_usage() >= 0.1 then
            'processes ask once a second, because the server''s queue of notifications fills up -- run: rowrelay doctor'
            end,
-         (select format('%s leased by a process that is gone, until %s',
+         (select string_agg(format('process %s on %s has said nothing for %s s and may hold lanes, for %s s at most -- '
+                                   'end it there: kill -KILL %1$s', h.pid, h.host,
+                                   trunc(extract(epoch from now() - h.heartbeat_at)),
+                                   -- as delivery/work.c limits its sessions
+                                   2 * (60 + coalesce((select coalesce(p.options, t.options) ->> 'push_timeout'
+                                                         from (select t.id) as own
+                                                         left join (rowrelay.document d
+                                                                    join rowrelay.target p on p.id = d.delivers_to)
+                                                           on d.target = own.id), '60')::integer)),
+                            '; ' order by h.started_at)
+            from hung h where h.targets is null or t.id = any (h.targets)),
+         (select format('%s leased by a process that does not answer, until %s',
                         case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
             from rowrelay.lease e

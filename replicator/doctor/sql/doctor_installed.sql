@@ -121,5 +121,11 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
            case when n.alive = 0 then 'rowrelay run' end
       from (select count(*) filter (where i.state = 'running') as alive from rowrelay.instances i) as n
      where n.alive > 0 or exists (select from rowrelay.targets)
+    union all
+    select 6, 'warn', 'process', null,
+           format('process %s on %s has said nothing for %s s, but its sessions are open: it may hold lanes', i.pid,
+                  i.host, trunc(extract(epoch from now() - i.heartbeat_at))),
+           format('kill -KILL %s', i.pid)
+      from rowrelay.instances i where i.state = 'hung'
   ) as f (position, level, what, tables, meaning, command)
  order by f.position;

@@ -61,7 +61,7 @@ const LISTS = {
     empty: 'No process runs: rowrelay run',
     titles: ['Process', 'State', 'Now', 'Changes, last minute', '-Workers', '-Targets', '-Since', '-Version'],
     keyOf: (row) => `${row.host} ${row.pid} ${row.started_at}`,
-    cells: (row) => [rowTitle(`${row.host} ${row.pid}`), cell(stateOf(row.state)), cell(row.state === 'running' ? row.doing : ''),
+    cells: (row) => [rowTitle(`${row.host} ${row.pid}`), cell(stateOf(row.state)), cell(row.state === 'running' ? row.doing : row.state === 'hung' ? `silent since ${time(row.heartbeat_at)}; it may hold lanes` : ''),
       cell(number(row.changes)), minorCell(number(row.workers)),
       minorCell(targets(row.targets), row.target_count > row.targets.length ? ` and ${number(row.target_count - row.targets.length)} more` : ''),
       minorCell(time(row.started_at)), minorCell(row.version)],

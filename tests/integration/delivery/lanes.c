@@ -435,7 +435,7 @@ Test(lanes, status_says_that_lanes_wait_for_the_lease_of_a_process_that_is_gone)
   begin(&f, "lanes_status", "{\"claim\": \"lease\"}");
   lease_lanes(&f, 100);
   const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'w'");
-  cr_expect(strstr(note, "65 lanes are leased by a process that is gone, until ") != NULL, "%s", note);
+  cr_expect(strstr(note, "65 lanes are leased by a process that does not answer, until ") != NULL, "%s", note);
   fixture_end(&f);
 }
 

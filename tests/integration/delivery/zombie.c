@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,41 @@ Test(zombie, a_process_that_stands_still_inside_the_fence_is_thrown_out_in_time)
   check_equal(&f);
   cr_assert(stop_process(other, SIGTERM) == 0);
   cr_assert(stop_process(zombie, SIGTERM) == 0);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* Its sessions stay, and with them its locks: it is not gone, and another process that runs does not hide it. */
+Test(zombie, a_process_that_hangs_is_named_until_it_is_killed) {
+  struct fixture f;
+  struct proxy proxy;
+  const char *output;
+  begin(&f, "zombie_named");
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = run_behind(&f, &proxy);
+  proxy_hold_answer_to(&proxy, "fence_pass");
+  sql(f.at_source, "update item set name = 'first' where id = 1");
+  proxy_wait_until_stuck(&proxy, 10);
+  kill(zombie, SIGSTOP);
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "2", 10, "select count(*) from rowrelay.instances where state = 'running'");
+  wait_until(f.at_source, "hung running", 60, "select string_agg(state, ' ' order by state) from rowrelay.instances");
+  char words[100];
+  snprintf(words, sizeof words, "running t kill -KILL %d", (int)zombie);
+  cr_expect_str_eq(ask(f.at_source,
+                       "select concat(state, ' ', note ~ '^process %d on .* has said nothing for 3[0-9] s and may hold "
+                       "lanes, for 240 s at most', ' ', substring(note from 'kill.*')) from rowrelay.status",
+                       (int)zombie),
+                   words);
+  (void)rowrelay(&f, &output, NULL, "doctor", NULL);
+  cr_expect_not_null(strstr(output, words + strlen("running t ")), "%s", output);
+  kill(zombie, SIGKILL);
+  proxy_let_go(&proxy);
+  wait_until_empty(&f, 30);
+  wait_until(f.at_source, "gone running", 10, "select string_agg(state, ' ' order by state) from rowrelay.instances");
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  check_equal(&f);
+  cr_assert(stop_process(other, SIGTERM) == 0);
   proxy_end(&proxy);
   fixture_end(&f);
 }

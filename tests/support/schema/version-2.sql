@@ -1329,6 +1329,12 @@ drop function if exists rowrelay.document_key_expression(regclass, smallint, tex
 drop function if exists rowrelay.document_statements(rowrelay.capture, text, boolean, text);
 drop function if exists rowrelay.changed_statement(regclass, text, text);
 
+-- Processes -------------------------------------------------------------------------------------------------------
+alter table rowrelay.instance add backend integer;
+comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute hangs, or is gone';
+comment on column rowrelay.instance.backend is
+  'process of the server that its own session has: while that is there, the process has not ended';
+
 -- The past --------------------------------------------------------------------------------------------------------
 alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows of the table
 drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);
@@ -3516,10 +3522,12 @@ language sql immutable strict as $$
   select regexp_replace(regexp_replace(lower(replace(into_table, '"', '') collate "C"), '[^a-z0-9._-]', '_', 'g'),
                         '^[_.-]+', '')
 $$;
--- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse.
---             Does nothing for any other target.
+-- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse; or
+--             into one topic, stream, subject or routing key that is named like the table, because characters that
+--             such a name may not have become "_". A topic for all, or --into, puts them together on purpose. Does
+--             nothing for any other target.
 -- Parameters: target that the tables or documents go to
--- Errors:     two of them would share an index; a table has no key; a name has no letter that an index may have
+-- Errors:     two of them would share it; a table has no key; a name has no letter that an index may have
 create or replace function rowrelay.check_indexes(target integer) returns void
 language plpgsql as $$
 declare
@@ -3527,6 +3535,36 @@ declare
   found_one   record;
 begin
   select t.* into destination from rowrelay.target t where t.id = check_indexes.target;
+  if destination.url ~ '^(kafka|rediss?|nats([+]tls)?|amqps?):' then
+    -- replicator/targets/channel_name.c must give the same names
+    if strpos(case when destination.url ~ '^amqp' then coalesce(destination.options ->> 'routing_key', '{table}')
+                   when destination.url ~ '^redis' then
+                     coalesce(nullif(regexp_replace(destination.url, '^[^/]+//[^/]+(/[0-9]+(?=/|$))?/?', ''), ''),
+                              '{table}')
+                   else coalesce(nullif(substring(destination.url from '^[^/]+//[^/]+/(.*)$'), ''), '{table}') end,
+              '{table}') = 0 then
+      return;
+    end if;
+    for found_one in
+      select n.channel, array_agg(n.name order by n.name) as names
+        from (select regexp_replace(replace(r.into_table, '"', ''), '[^a-zA-Z0-9._-]', '_', 'g') as channel,
+                     min(coalesce(rowrelay.full_name(c.relation), c.relation_name)) as name
+                from rowrelay.route r
+                join rowrelay.capture c on c.id = r.capture
+                left join rowrelay.document d on d.target = r.target
+               where r.until_id is null and (c.released_at is null or d.target is not null)
+                 and (r.target = destination.id or d.delivers_to = destination.id)
+               group by r.into_table) as n
+       group by n.channel having count(*) > 1
+    loop
+      raise exception '% and % would both go to "%"', found_one.names[1], found_one.names[2], found_one.channel
+        using errcode = 'invalid_parameter_value',
+              detail = 'A name there has letters, digits, ".", "_" and "-" of ASCII; all else becomes "_".',
+              hint = 'Give one of them another name with '
+                       || rowrelay.command('option --into', 'parameter into_table') || '.';
+    end loop;
+    return;
+  end if;
   if destination.url !~ E'^(elasticsearch|opensearch|clickhouse)\\+' then
     return;
   end if;
@@ -3607,8 +3645,9 @@ begin
                                          'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
                                          new_lanes::text);
   end if;
-  if check_target_change.url is not null then
-    known.url := check_target_change.url;
+  if check_target_change.url is not null or check_target_change.options ? 'mode' then
+    known.url := coalesce(check_target_change.url, known.url);
+    known.options := known.options || coalesce(check_target_change.options, '{}');
     -- tables that share a place here may go on to do so
     perform rowrelay.check_into(c, known, r.into_table,
                                 exists (select from rowrelay.route o
@@ -3616,6 +3655,12 @@ begin
                                            and o.capture <> r.capture))
        from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
       where r.target = known.id and r.until_id is null;
+    perform rowrelay.check_into(c, known, r.into_table, false)
+       from rowrelay.document d
+       join rowrelay.route r on r.target = d.target and r.until_id is null
+       join rowrelay.capture c on c.id = r.capture
+       join rowrelay.target t on t.id = d.target and t.dropped_at is null
+      where d.delivers_to = known.id;
   end if;
   return new_lanes;
 end
@@ -5829,7 +5874,7 @@ $$;
 -- Parameters: a composite type, such as that of a table's rows
 -- Result:     position, name and type of each column
 create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
-language plpgsql stable as $$
+language plpgsql stable rows 20 as $$
 declare
   names text[];
   types oid[];
@@ -5974,7 +6019,7 @@ $$;
 -- Parameters: type (a domain counts as its base type); collation of the column
 -- Result:     types with their collations; none for a type that has no parts
 create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
-language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+language plpgsql stable rows 5 as $$ -- rather than SQL, because its plans are kept
 declare
   base constant oid := rowrelay.plain_oid(of_type);
 begin
@@ -12761,20 +12806,20 @@ begin
     select from reached r where r.relation = any (rowrelay.captured_tables(capture)::oid[]));
 end
 $$;
--- Purpose:    refuses to send a table's changes into that table itself, or into one that another target brings them to,
---             or into a table that receives another one's changes, unless the user allowed that
--- Parameters: capture; target; name of the table there; whether tables may share it
--- Errors:     names the other table and what to do
+-- Purpose:    refuses to send changes into the table that they are of, or into one at a target that belongs to another
+--             table or document: each place has one owner, by whatever target and in whatever way (mirror, append,
+--             document) it is written, unless the user allowed that. The only check of that kind.
+-- Parameters: capture: of a table, or of a document, which has no relation; target: for a document the one it is
+--             delivered to; both also new ones whose id is 0; name of the table there; whether tables may share it
+-- Errors:     names the owner and what to do
 create or replace function rowrelay.check_into(capture rowrelay.capture, target rowrelay.target, into_table text,
                                                shared boolean) returns void
 language plpgsql stable as $$
 declare
-  other       text;
-  by_target   text;
-  is_itself   boolean; -- the same table, by another target
   place_there constant text := rowrelay.place_of(into_table);
+  owner       record;
 begin
-  if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
+  if target.url ~ '^postgres(ql)?:$' and capture.relation <> 0 and rowrelay.is_captured_itself(capture, into_table) then
     raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
       detail = format('Target "%s" is this database, so old changes would overwrite newer rows of table %s.',
                       target.name, into_table),
@@ -12783,41 +12828,52 @@ begin
                                    'select rowrelay.route(%L, %L, into_table => ''NAME'');', capture.relation::text,
                                    target.name);
   end if;
-  if target.options ->> 'mode' = 'append'
-     or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
+  if not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
     return;
   end if;
-  select rowrelay.full_name(c.relation), r.capture = capture.id, t.name into other, is_itself, by_target
+  select coalesce(rowrelay.full_name(c.relation), c.relation_name) as name, r.capture = capture.id as is_itself,
+         t.name as by_target, d.target is not null as is_document
+    into owner
     from rowrelay.route r
-    join rowrelay.capture c on c.id = r.capture and c.released_at is null
+    join rowrelay.capture c on c.id = r.capture
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
-   where r.until_id is null and (t.id = target.id or t.url = target.url)
-     and (r.capture, r.target) <> (capture.id, target.id)
+    left join rowrelay.document d on d.target = t.id
+    left join rowrelay.target p on p.id = d.delivers_to -- whose URL a document has
+   where r.until_id is null and (t.id = target.id or coalesce(p.url, t.url) = target.url)
+     and r.capture <> case when d.target is not null or r.target = target.id then capture.id else -1 end
      and (shared is not true or r.capture = capture.id)
-     and r.place = place_there and exists (select from pg_class o where o.oid = c.relation)
-     and t.options ->> 'mode' is distinct from 'append'
-     and not exists (select from rowrelay.document d where d.target = t.id)
+     and r.place = place_there
+     and (d.target is not null
+          or (c.released_at is null and exists (select from pg_class o where o.oid = c.relation)))
    order by r.capture = capture.id desc, c.id limit 1;
-  if is_itself then
-    raise exception 'target "%" brings the changes of table % to table % already', by_target, other, into_table
+  if owner.is_itself then
+    raise exception 'target "%" brings the changes of table % to table % already', owner.by_target, owner.name,
+      into_table
       using errcode = 'invalid_parameter_value',
             detail = format('Target "%s" is the same database, and changes of two targets are not kept in order.',
                             target.name),
             hint = 'Remove that route first: '
                      || rowrelay.command('rowrelay route --remove %s %s', 'select rowrelay.unroute(%L, %L);',
-                                         capture.relation::text, by_target);
+                                         capture.relation::text, owner.by_target);
   end if;
-  if other is not null then
-    raise exception 'the changes of table % already go into table % of target "%"', other, into_table, target.name
+  if owner.name is not null then
+    raise exception '% into table % of target "%"',
+      case when owner.is_document then format('document "%s" already goes', owner.name)
+           else format('the changes of table %s already go', owner.name) end, into_table, target.name
       using errcode = 'invalid_parameter_value',
-            detail = 'A row of one table would overwrite the row of the other with the same key.',
-            hint = format('Name another table: %s; tables without a key in common may share it: %s',
-                          rowrelay.command('rowrelay route --into NAME %s %s',
-                                           'select rowrelay.route(%L, %L, into_table => ''NAME'');',
-                                           capture.relation::text, target.name),
-                          rowrelay.command('rowrelay route --shared --into %3$s %1$s %2$s',
-                                           'select rowrelay.route(%L, %L, into_table => %L, shared => true);',
-                                           capture.relation::text, target.name, into_table));
+            detail = case when target.options ->> 'mode' = 'append'
+                          then 'Nothing in that table would tell the changes of both apart.'
+                          else 'A row of one would overwrite the row of the other with the same key.' end,
+            hint = case when capture.relation = 0
+                        then 'Name another table with '
+                               || rowrelay.command('option --into', 'parameter into_table') || '.'
+                        else format('Name another table: %s; tables without a key in common may share it: %s',
+                               rowrelay.command('rowrelay route --into NAME %s %s',
+                                                'select rowrelay.route(%L, %L, into_table => ''NAME'');',
+                                                capture.relation::text, target.name),
+                               rowrelay.command('rowrelay route --shared --into %3$s %1$s %2$s',
+                                                'select rowrelay.route(%L, %L, into_table => %L, shared => true);',
+                                                capture.relation::text, target.name, into_table)) end;
   end if;
 end
 $$;
@@ -14909,7 +14965,7 @@ $$;
 -- Parameters: the view
 -- Result:     tables, partitioned tables, foreign tables and materialized views, each once
 create or replace function rowrelay.read_tables(of_view regclass) returns setof regclass
-language sql stable as $$
+language sql stable rows 20 as $$
   with recursive reads(relation) as (
     select of_view::oid
     union
@@ -15516,6 +15572,8 @@ declare
   is_table    boolean;
   one         numeric;
   thousand    numeric;
+  texts       jsonb; -- names of the columns that are pushed as text
+  readable    text;  -- the only column, with what cannot be read left out
   missing     text;
   missing_index record;
   is_slow     boolean := false;
@@ -15582,18 +15640,34 @@ begin
                                      else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
                 from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
   end if;
+  -- A table gets json as text, because PostgreSQL reads neither \u0000 nor half of a surrogate pair within JSON.
+  texts := (select jsonb_agg(case when checked.is_json then 'document' else c ->> 'name' end)
+              from jsonb_array_elements(checked.columns) as c where is_table and c ->> 'type' = 'json');
+  readable := case when checked.columns @> '[{"type": "json"}]' then
+    $sql$case when pg_catalog.strpos(d.j::pg_catalog.text, E'\\u0000') operator(pg_catalog.>) 0
+              then pg_catalog.regexp_replace(d.j::pg_catalog.text,
+                                             E'(\\\\\\\\)|\\\\u0000', E'\\1', 'g')::pg_catalog.json
+              else d.j end$sql$ else 'd.j' end;
   -- The first mention of $1 sets its type.
-  build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
+  build := format('with "the keys" as (select $1::%s[]) select ', rowrelay.document_key_type(key_type)) || case
     when checked.is_json then
-      format(E'select %s, %s from (%s\n) as d(j)',
-             rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+      format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d(j)',
+             rowrelay.document_key_text(format('(%s) operator(pg_catalog.->>) %L', readable, key), key_type),
              case when is_table
-                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', '
-                              'd.j)', key)
-                  else 'd.j' end, statement)
+                  then format('pg_catalog.json_build_object(%1$L, (%2$s) operator(pg_catalog.->) %1$L, ''document'', '
+                              '%3$s)', key, readable,
+                              case when texts is null then 'd.j' else 'd.j::pg_catalog.text' end)
+                  else 'd.j' end, texts, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d.*) from (%s\n) as d',
-             rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+      format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d',
+             rowrelay.document_key_text(format('d.%I', key), key_type),
+             case when texts is null then 'pg_catalog.row_to_json(d.*)'
+                  else format('(select pg_catalog.row_to_json(x.*) from (select %s) as x)',
+                              (select string_agg(format(case when c.value ->> 'type' = 'json'
+                                                             then 'd.%1$I::pg_catalog.text as %1$I'
+                                                             else 'd.%1$I' end, c.value ->> 'name'), ', ' order by c.n)
+                                 from jsonb_array_elements(checked.columns) with ordinality as c(value, n))) end,
+             texts, statement)
     end;
 
   for source in
@@ -16024,6 +16098,8 @@ declare
   plan        record;
   source      record;
   captured    rowrelay.capture;
+  its_capture rowrelay.capture;
+  own_place   text; -- name of its table at the target
   own_target  integer;
   own_capture integer;
   changed     integer[] := '{}';
@@ -16034,6 +16110,10 @@ begin
   if exists (select from rowrelay.target t where t.name = add_document.name and t.dropped_at is null) then
     raise unique_violation;
   end if;
+  own_place := coalesce(into_table, quote_ident(name));
+  its_capture.id := 0;
+  its_capture.relation := 0;
+  perform rowrelay.check_into(its_capture, delivers_to, own_place, false);
   select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
@@ -16051,7 +16131,7 @@ begin
   values (0, add_document.name, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
-  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
+  values (own_capture, own_target, own_place, create_table,
           rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
                                  build_query, columns)
@@ -16093,7 +16173,7 @@ begin
         source.relation;
     end if;
     if delivers_to.url ~ '^postgres(ql)?:$'
-      and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      and rowrelay.is_captured_itself(captured, own_place) then
       raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
         using errcode = 'invalid_parameter_value',
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
@@ -20138,10 +20218,16 @@ select i.id, i.host, i.pid, i.version, i.workers,
               where t.dropped_at is null and (i.targets is null or t.id = any (i.targets)) order by t.name) as targets,
        i.started_at,
        i.heartbeat_at,
-       case when rowrelay.is_alive(i.heartbeat_at) then 'running' else 'gone' end as state,
+       case when rowrelay.is_alive(i.heartbeat_at) then 'running'
+            -- its number may be another session's by now; only some roles may see since when that is there
+            when exists (select from pg_stat_activity a
+                          where a.pid = i.backend and a.datname = current_database()
+                            and (a.backend_start < i.heartbeat_at) is not false) then 'hung'
+            else 'gone' end as state,
        i.doing
   from rowrelay.instance i;
-comment on view rowrelay.instances is 'processes that deliver; gone: no heartbeat for half a minute';
+comment on view rowrelay.instances is 'processes that deliver; without a heartbeat for half a minute: hung, if the '
+                                      'session is still there, so it may hold lanes, else gone';
 -- Refused changes, with the target's message, the changes that wait behind them, and those that wait because the target
 -- cannot take their table; only of tables that the caller may read.
 create or replace view rowrelay.errors with (security_barrier) as
@@ -20846,6 +20932,9 @@ with table_note as materialized ( -- once for all targets
                   union
                   select s.capture, s.document from rowrelay.document_source s) as r on r.capture = c.id) as w
    group by w.target
+), hung as materialized (
+  select o.host, o.pid, o.targets, o.started_at, o.heartbeat_at
+    from rowrelay.instances i join rowrelay.instance o on o.id = i.id where i.state = 'hung'
 )
 select t.name as target,
        s.state,
@@ -20875,7 +20964,18 @@ select t.name as target,
          case when pg_notification_queue_usage() >= 0.1 then
            'processes ask once a second, because the server''s queue of notifications fills up -- run: rowrelay doctor'
            end,
-         (select format('%s leased by a process that is gone, until %s',
+         (select string_agg(format('process %s on %s has said nothing for %s s and may hold lanes, for %s s at most -- '
+                                   'end it there: kill -KILL %1$s', h.pid, h.host,
+                                   trunc(extract(epoch from now() - h.heartbeat_at)),
+                                   -- as delivery/work.c limits its sessions
+                                   2 * (60 + coalesce((select coalesce(p.options, t.options) ->> 'push_timeout'
+                                                         from (select t.id) as own
+                                                         left join (rowrelay.document d
+                                                                    join rowrelay.target p on p.id = d.delivers_to)
+                                                           on d.target = own.id), '60')::integer)),
+                            '; ' order by h.started_at)
+            from hung h where h.targets is null or t.id = any (h.targets)),
+         (select format('%s leased by a process that does not answer, until %s',
                         case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
             from rowrelay.lease e
