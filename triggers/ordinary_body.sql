@@ -208,13 +208,15 @@ begin
            '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
-    case when is_large then
-           '  begin' end, -- as one value the row may be too large to be passed on
-           -- not "return f()": plpgsql_check takes that for a mistake, and fails the writer where it runs by itself
-    format('  is_last := rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
-           rowrelay.rest_name(capture.id)),
-           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
+    -- as one value a row may be larger than PostgreSQL allows. Nothing is written where errors are caught: that would
+    -- take a transaction id for each row
     case when is_large then concat_ws(E'\n',
+           '  begin',
+           -- never null, but an error
+           '    if pg_catalog.pg_column_size(coalesce(old, new)) is null',
+           '       or pg_catalog.pg_column_size(coalesce(new, old)) is null then',
+           '      return old;',
+           '    end if;',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
            '    if is_last is not null then', -- so the table was as it is known
     format('      is_last := rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm) is null;', capture.id,
@@ -223,7 +225,12 @@ begin
            '    else',
     format('      is_last := rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm) is null;', capture.id),
            '    end if;',
+           '    return null;',
            '  end;') end,
+           -- not "return f()": plpgsql_check takes that for a mistake, and fails the writer where it runs by itself
+    format('  is_last := rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           rowrelay.rest_name(capture.id)),
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
            '  return null;',
            'end');
 end

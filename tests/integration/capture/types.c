@@ -356,11 +356,13 @@ Test(types, a_row_that_cannot_be_passed_to_a_function_breaks_no_writer_and_is_li
       "returns boolean language sql immutable as 'select false';"
       "create or replace function rowrelay.row_is_unaltered(relation regclass, types oid[], names text[], named_types "
       "oid[]) returns boolean language sql immutable as 'select true';"
+      "create function too_big(given record) returns integer language plpgsql as $$ begin"
+      "  raise 'tuple is too big' using errcode = 'program_limit_exceeded'; end $$;"
       "do $$ declare f text; begin"
       "  for f in select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace"
-      "             and p.proname in ('capture_1_rest', 'record_row') loop"
-      "    execute regexp_replace(f, 'AS [$].*', 'AS $x$ begin raise ''tuple is too big'' using errcode = "
-      "                           ''program_limit_exceeded''; end $x$'); end loop; end $$");
+      "             and p.proname ~ '^capture_[0-9]+$' loop"
+      "    execute replace(f, 'pg_catalog.pg_column_size(coalesce(old, new))', 'public.too_big(coalesce(old, new))');"
+      "  end loop; end $$");
   sql(f.at_source, "insert into item values (1, repeat('x', 200000)); update item set id = 3; update item set t = t || "
                    "'y'; delete from item");
   sql(f.at_source, "insert into doc values (1, 'x', '1'); update doc set t = 'y'; update doc set id = 2; delete from "
