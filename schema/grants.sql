@@ -141,6 +141,8 @@ begin
        union
       select c.oid, r.grantee, 'SELECT', null from relation c, role r
        where r.name = 'rowrelay_admin' and not c.relispartition
+       union -- everybody's lastval(), see rowrelay.keep_lastval()
+      select c.oid, 0, 'SELECT', null from relation c where c.name = 'lastval'
     ), present_relation as (
       select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
         from relation c, aclexplode(c.relacl) as a where a.grantee in (table denied)

@@ -244,6 +244,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/insert_change.sql
 \ir ../triggers/add_change.sql
 \ir ../triggers/log_large_images.sql
+\ir ../triggers/former_lastval.sql
+\ir ../triggers/keep_lastval.sql
 \ir ../triggers/log_change.sql
 \ir ../triggers/is_left_out.sql
 \ir ../triggers/may_be_back.sql

@@ -9,6 +9,7 @@ declare
   shown        text; -- without an inheritance child's own columns
   old_row      text;
   caveat       text := 'null::json';
+  former       bigint := rowrelay.former_lastval();
 begin
   -- The statement would name columns that have changed since, whose types may have casts that run a user's code.
   if not rowrelay.names_are_current(capture.relation) then
@@ -53,6 +54,7 @@ begin
     -- rows that do not meet the filter were never captured
     ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
     using capture.id, rowrelay.actor();
+  former := rowrelay.keep_lastval(former);
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();
   end if;

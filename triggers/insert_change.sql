@@ -8,7 +8,8 @@ create or replace function rowrelay.insert_change(capture_id integer, op "char",
                                                  returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
-  added rowrelay.change;
+  added  rowrelay.change;
+  former bigint := rowrelay.former_lastval();
 begin
   insert into rowrelay.change as c (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
@@ -18,6 +19,7 @@ begin
           rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
                                else insert_change.caveat end))
   returning c.* into added;
+  former := rowrelay.keep_lastval(former);
   if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
     values (capture_id, added.id, added.day, added.txid, added.captured_at, insert_change.new_row ->> 'where',

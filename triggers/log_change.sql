@@ -12,6 +12,7 @@ language plpgsql as $$
 declare
   id  pg_catalog.int8;
   day pg_catalog.date := rowrelay.partition_day();
+  former pg_catalog.int8 := rowrelay.former_lastval();
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, rowrelay.login_name());
@@ -27,6 +28,7 @@ begin
             key, actor, db_user, pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row,
             new_row, caveat);
   end if;
+  former := rowrelay.keep_lastval(former);
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then
     return true;

@@ -18,6 +18,7 @@ create or replace function rowrelay.log_row(former_timezone text, capture intege
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
+  former  pg_catalog.int8;
   day     pg_catalog.date := rowrelay.partition_day();
   actor   pg_catalog.text;
   db_user pg_catalog.text := pg_catalog.current_setting('session_authorization');
@@ -57,11 +58,13 @@ begin
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
   end if;
+  former := rowrelay.former_lastval();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
                                old_row, new_row, caveat)
   values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
           pg_catalog.lower(operation collate pg_catalog."C")::pg_catalog."char", key, actor, db_user,
           pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  former := rowrelay.keep_lastval(former);
   if lane is null then
     return true;
   end if;

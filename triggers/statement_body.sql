@@ -80,6 +80,7 @@ begin
            '  counted  pg_catalog.int8;',
            '  written  counted%type;',
            '  last_id  counted%type;',
+           '  former   counted%type;',
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
@@ -124,6 +125,7 @@ begin
            '    end if;',
            '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
            '    today := rowrelay.partition_day();',
+           '    former := rowrelay.former_lastval();',
            '    if is_keyless then',
            '      is_small := null;',
            '    elsif is_small and not is_other then',
@@ -140,6 +142,7 @@ begin
            '        is_small := null;',
            '      end;',
            '    end if;',
+           '    former := rowrelay.keep_lastval(former);',
            '    if is_small is distinct from null then',
            -- it may be one of the first ids for which somebody wants to be woken
            '      if coalesce(last_id, 0) operator(pg_catalog.<) '

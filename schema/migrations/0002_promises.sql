@@ -358,6 +358,15 @@ do $$ begin
 end $$;
 alter table rowrelay.source drop column ids_skipped;
 
+create sequence rowrelay.lastval as bigint minvalue -9223372036854775808 cycle cache 1000;
+create sequence rowrelay.no_lastval as bigint
+  minvalue -9223372036854775808 maxvalue -9000000000000000000 start -9223372036854775808 cycle cache 1000;
+comment on sequence rowrelay.no_lastval is
+  'what lastval() reads, and may not, after a captured change where it was not defined before';
+comment on sequence rowrelay.lastval is
+  'what lastval() reads after a captured change, as it was before; its number means nothing: see '
+  'rowrelay.keep_lastval()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.

@@ -308,15 +308,29 @@ static void continue_ids(void) {
     continued = schema->change_id;
 }
 
+/* As rowrelay.keep_lastval() does. */
+static void keep_lastval(const schema *schema, Datum former, bool had_none) {
+  if (had_none)
+    nextval_internal(schema->no_lastval, false);
+  else if (nextval_internal(schema->lastval, false) != DatumGetInt64(former))
+    DirectFunctionCall2(setval_oid, ObjectIdGetDatum(schema->lastval), former);
+}
+
 bool log_write(const plan *plan, const change *change) {
   stores stores;
   int64 id;
+  Datum former;
+  bool had_none;
   const schema *schema;
   continue_ids();
   schema = lock_tables(plan);
-  if (schema == NULL || !stores_open(schema, &stores))
+  if (schema == NULL)
+    return false;
+  former = call(schema->former_lastval, &had_none);
+  if (!schema_is_current() || !stores_open(schema, &stores))
     return false;
   id = write_change(plan, schema, &stores, change);
+  keep_lastval(schema, former, had_none);
   write_queue(plan, &stores, id, change);
   store_close(&stores.queue);
   store_close(&stores.change);

@@ -58,8 +58,10 @@ static bool find_objects(void) {
          find_relation(&found.queue, "queue", RELKIND_RELATION) &&
          find_relation(&found.change_id, "change_id", RELKIND_SEQUENCE) &&
          find_relation(&found.doorbell, "doorbell", RELKIND_SEQUENCE) &&
+         find_relation(&found.lastval, "lastval", RELKIND_SEQUENCE) &&
+         find_relation(&found.no_lastval, "no_lastval", RELKIND_SEQUENCE) &&
          find_function(&found.ring_doorbell, "ring_doorbell") && find_function(&found.partition_day, "partition_day") &&
-         find_function(&found.continue_ids, "continue_ids");
+         find_function(&found.continue_ids, "continue_ids") && find_function(&found.former_lastval, "former_lastval");
 }
 
 const schema *schema_find(void) {

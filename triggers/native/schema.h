@@ -10,8 +10,8 @@
 typedef struct schema {
   Oid oid;
   Oid owner; /* of the relations, too */
-  Oid change, queue, change_id, doorbell;
-  Oid ring_doorbell, partition_day, continue_ids;
+  Oid change, queue, change_id, doorbell, lastval, no_lastval;
+  Oid ring_doorbell, partition_day, continue_ids, former_lastval;
 } schema;
 
 /* Once, when the library is loaded. */

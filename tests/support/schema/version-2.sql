@@ -1211,6 +1211,15 @@ do $$ begin
 end $$;
 alter table rowrelay.source drop column ids_skipped;
 
+create sequence rowrelay.lastval as bigint minvalue -9223372036854775808 cycle cache 1000;
+create sequence rowrelay.no_lastval as bigint
+  minvalue -9223372036854775808 maxvalue -9000000000000000000 start -9223372036854775808 cycle cache 1000;
+comment on sequence rowrelay.no_lastval is
+  'what lastval() reads, and may not, after a captured change where it was not defined before';
+comment on sequence rowrelay.lastval is
+  'what lastval() reads after a captured change, as it was before; its number means nothing: see '
+  'rowrelay.keep_lastval()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Not validated: that would read all receipts under the lock.
@@ -7169,7 +7178,8 @@ create or replace function rowrelay.insert_change(capture_id integer, op "char",
                                                  returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
-  added rowrelay.change;
+  added  rowrelay.change;
+  former bigint := rowrelay.former_lastval();
 begin
   insert into rowrelay.change as c (id, txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
@@ -7179,6 +7189,7 @@ begin
           rowrelay.traced(case when problem is not null then json_build_object('problem', problem)
                                else insert_change.caveat end))
   returning c.* into added;
+  former := rowrelay.keep_lastval(former);
   if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
     values (capture_id, added.id, added.day, added.txid, added.captured_at, insert_change.new_row ->> 'where',
@@ -7235,6 +7246,38 @@ exception when program_limit_exceeded or out_of_memory or internal_error then
   return 0;
 end
 $$;
+-- Purpose:    returns what lastval() is before this session takes a change id, which makes it that id. Drivers and ORMs
+--             ask lastval() for the id of the row that they have inserted, so rowrelay.keep_lastval() puts it back. The
+--             schema's owner may ask, because it owns the captured tables, or is a member of their owners, who mostly
+--             own the sequences.
+-- Result:     null: there was none in this session, or it may not be asked
+create or replace function rowrelay.former_lastval() returns bigint
+language plpgsql as $$
+declare
+  former pg_catalog.int8;
+begin
+  if pg_catalog.current_setting('exit_on_error') operator(pg_catalog.=) 'on' then
+    return null; -- where an error that is caught ends the session, too
+  end if;
+  former := pg_catalog.lastval();
+  return case when former operator(pg_catalog.>) -9000000000000000000 then former end; -- else of rowrelay.no_lastval
+exception when others then
+  return null;
+end
+$$;
+-- Purpose:    makes lastval() say what it did before this session took a change id: see rowrelay.former_lastval().
+--             Everybody may ask sequence rowrelay.lastval. setval() changes what this session remembers, so it does not
+--             matter what others set it to; a session that inserts rows in turn mostly finds the next number in its
+--             cache.
+-- Parameters: former: what that function returned; null: lastval() fails from now on, because only the schema's owner
+--             may ask sequence rowrelay.no_lastval
+-- Result:     means nothing
+create or replace function rowrelay.keep_lastval(former bigint) returns bigint
+language sql volatile as $$
+  select case when former is null then pg_catalog.nextval('rowrelay.no_lastval'::pg_catalog.regclass)
+              when pg_catalog.nextval('rowrelay.lastval'::pg_catalog.regclass) operator(pg_catalog.=) former then former
+              else pg_catalog.setval('rowrelay.lastval'::pg_catalog.regclass, former) end
+$$;
 -- Purpose:    writes a change to the log and the queue, and wakes sleeping processes: the last step of every generated
 --             trigger function. It is one function for all tables, because a session caches the plans of each function,
 --             some kilobytes for each statement. Nothing in it depends on the session's search_path.
@@ -7249,6 +7292,7 @@ language plpgsql as $$
 declare
   id  pg_catalog.int8;
   day pg_catalog.date := rowrelay.partition_day();
+  former pg_catalog.int8 := rowrelay.former_lastval();
 begin
   -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, rowrelay.login_name());
@@ -7264,6 +7308,7 @@ begin
             key, actor, db_user, pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row,
             new_row, caveat);
   end if;
+  former := rowrelay.keep_lastval(former);
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then
     return true;
@@ -7370,6 +7415,7 @@ create or replace function rowrelay.log_row(former_timezone text, capture intege
 language plpgsql as $$
 declare
   id      pg_catalog.int8;
+  former  pg_catalog.int8;
   day     pg_catalog.date := rowrelay.partition_day();
   actor   pg_catalog.text;
   db_user pg_catalog.text := pg_catalog.current_setting('session_authorization');
@@ -7409,11 +7455,13 @@ begin
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image(): to be logged in a guarded block
     return false;
   end if;
+  former := rowrelay.former_lastval();
   insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
                                old_row, new_row, caveat)
   values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
           pg_catalog.lower(operation collate pg_catalog."C")::pg_catalog."char", key, actor, db_user,
           pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  former := rowrelay.keep_lastval(former);
   if lane is null then
     return true;
   end if;
@@ -8721,47 +8769,60 @@ declare
   is_gone boolean := true;
   key_row json;
   shown   text; -- without an inheritance child's own columns
+  keys    text[] := '{}';
+  rows    json[] := '{}';
+  caveats json[] := '{}';
 begin
-  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
-  capture := rowrelay.renumbered(capture);
-  if row_security_active(capture.relation) then
-    raise exception 'row-level security hides the row from role %', current_user;
-  end if;
-  if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key, true) > 1 then
-    raise exception '%', rowrelay.shared_key();
-  end if;
-  select * into strict images from rowrelay.image_expression(capture);
-  select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
-    from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
-  for part in
-    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
-  loop
-    for present in
-      execute format(
-          'select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
-                     rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'new'),
-                     images.image, coalesce(images.text_columns, 'null::text[]'),
-                     case when rowrelay.has_children(capture.relation) then shown else 't.*' end, part,
-                     rowrelay.parsed_keys(capture, 'array[$1]'),
-                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'),
-                               rowrelay.filter_condition(capture)))
-        using key
+  -- Nothing is written where errors are caught: that would take a transaction id for each row.
+  begin
+    select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+    capture := rowrelay.renumbered(capture);
+    if row_security_active(capture.relation) then
+      raise exception 'row-level security hides the row from role %', current_user;
+    end if;
+    if rowrelay.has_children(capture.relation) and rowrelay.rows_with_key(capture_id, key, true) > 1 then
+      raise exception '%', rowrelay.shared_key();
+    end if;
+    select * into strict images from rowrelay.image_expression(capture);
+    select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+    for part in
+      select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
     loop
-      perform rowrelay.add_change(capture_id, 'u', present.key, lane_hash, null, present.image, null,
-                                  case when present.names <> '{}' then json_build_object('text_columns',
-                                      present.names) end);
-      is_gone := false;
+      for present in
+        execute format(
+            'select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
+                       rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'new'),
+                       images.image, coalesce(images.text_columns, 'null::text[]'),
+                       case when rowrelay.has_children(capture.relation) then shown else 't.*' end, part,
+                       rowrelay.parsed_keys(capture, 'array[$1]'),
+                       concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'),
+                                 rowrelay.filter_condition(capture)))
+          using key
+      loop
+        keys := array_append(keys, present.key);
+        rows := array_append(rows, present.image);
+        caveats := array_append(caveats, case when present.names <> '{}'
+                                              then json_build_object('text_columns', present.names) end);
+        is_gone := false;
+      end loop;
     end loop;
-  end loop;
+    if is_gone then
+      execute format('select %s from %s',
+                     rowrelay.key_json(capture.relation,
+                                       rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
+                     rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
+    end if;
+  exception when others then
+    perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
+    return;
+  end;
   if is_gone then
-    execute format('select %s from %s',
-                   rowrelay.key_json(capture.relation,
-                                     rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
-                   rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
     perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
   end if;
-exception when others then
-  perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
+  for place in 1 .. cardinality(keys) loop
+    perform rowrelay.add_change(capture_id, 'u', keys[place], lane_hash, null, rows[place], null, caveats[place]);
+  end loop;
 end
 $$;
 -- Purpose:    returns SQL for a system column of a row in a generated function, which loses it when the row is passed
@@ -9318,8 +9379,22 @@ begin
            '      problem key%type := sqlerrm;',
            '    begin',
     images.restore,
-    case when not is_apart then
-           '      begin' end,
+    -- as in rowrelay.ordinary_body()
+    case when not is_apart then concat_ws(E'\n',
+           '      begin',
+           '        if pg_catalog.pg_column_size(coalesce(old, new)) is null',
+           '           or pg_catalog.pg_column_size(coalesce(new, old)) is null then',
+           '          return null;',
+           '        end if;',
+           '      exception when program_limit_exceeded or out_of_memory or internal_error then',
+    format('        if %s then', rowrelay.key_is_unaltered(capture)),
+    format('          problem := rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
+           new_key, key_row),
+           '        else',
+    format('          problem := rowrelay.record_key(%s, %s, null, null, null, problem);', capture.id, operation),
+           '        end if;',
+           '        return null;',
+           '      end;') end,
            -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
            case when is_apart or images.restore is not null -- in an INSERT, old may be a row of nulls by now
@@ -9329,15 +9404,6 @@ begin
     format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
            rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
-    case when not is_apart then concat_ws(E'\n',
-           '      exception when program_limit_exceeded or out_of_memory or internal_error then',
-    format('        if %s then', rowrelay.key_is_unaltered(capture)),
-    format('          problem := rowrelay.record_key(%s, %s, %s, %s, %s, problem);', capture.id, operation, old_key,
-           new_key, key_row),
-           '        else',
-    format('          problem := rowrelay.record_key(%s, %s, null, null, null, problem);', capture.id, operation),
-           '        end if;',
-           '      end;') end,
            '      return null;',
            '    end;',
            '  end;',
@@ -9693,13 +9759,15 @@ begin
            '    exception when others then', -- then nothing is known
            '    end;',
            '  end loop;',
-    case when is_large then
-           '  begin' end, -- as one value the row may be too large to be passed on
-           -- not "return f()": plpgsql_check takes that for a mistake, and fails the writer where it runs by itself
-    format('  is_last := rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
-           rowrelay.rest_name(capture.id)),
-           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
+    -- as one value a row may be larger than PostgreSQL allows. Nothing is written where errors are caught: that would
+    -- take a transaction id for each row
     case when is_large then concat_ws(E'\n',
+           '  begin',
+           -- never null, but an error
+           '    if pg_catalog.pg_column_size(coalesce(old, new)) is null',
+           '       or pg_catalog.pg_column_size(coalesce(new, old)) is null then',
+           '      return old;',
+           '    end if;',
            '  exception when program_limit_exceeded or out_of_memory or internal_error then',
            '    if is_last is not null then', -- so the table was as it is known
     format('      is_last := rowrelay.record_key(%s, tg_op, %s, %s, %s, sqlerrm) is null;', capture.id,
@@ -9708,7 +9776,12 @@ begin
            '    else',
     format('      is_last := rowrelay.record_key(%s, tg_op, null, null, null, sqlerrm) is null;', capture.id),
            '    end if;',
+           '    return null;',
            '  end;') end,
+           -- not "return f()": plpgsql_check takes that for a mistake, and fails the writer where it runs by itself
+    format('  is_last := rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           rowrelay.rest_name(capture.id)),
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
            '  return null;',
            'end');
 end
@@ -10337,6 +10410,7 @@ begin
            '  counted  pg_catalog.int8;',
            '  written  counted%type;',
            '  last_id  counted%type;',
+           '  former   counted%type;',
            '  is_small pg_catalog.bool := false;',
            '  is_other is_small%type := false;',
            '  is_alone is_small%type;',
@@ -10381,6 +10455,7 @@ begin
            '    end if;',
            '    last_id := pg_catalog.pg_sequence_last_value(''rowrelay.change_id''::pg_catalog.regclass);',
            '    today := rowrelay.partition_day();',
+           '    former := rowrelay.former_lastval();',
            '    if is_keyless then',
            '      is_small := null;',
            '    elsif is_small and not is_other then',
@@ -10397,6 +10472,7 @@ begin
            '        is_small := null;',
            '      end;',
            '    end if;',
+           '    former := rowrelay.keep_lastval(former);',
            '    if is_small is distinct from null then',
            -- it may be one of the first ids for which somebody wants to be woken
            '      if coalesce(last_id, 0) operator(pg_catalog.<) '
@@ -11177,6 +11253,7 @@ declare
   shown        text; -- without an inheritance child's own columns
   old_row      text;
   caveat       text := 'null::json';
+  former       bigint := rowrelay.former_lastval();
 begin
   -- The statement would name columns that have changed since, whose types may have casts that run a user's code.
   if not rowrelay.names_are_current(capture.relation) then
@@ -11221,6 +11298,7 @@ begin
     -- rows that do not meet the filter were never captured
     ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
     using capture.id, rowrelay.actor();
+  former := rowrelay.keep_lastval(former);
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();
   end if;
@@ -21190,6 +21268,8 @@ begin
        union
       select c.oid, r.grantee, 'SELECT', null from relation c, role r
        where r.name = 'rowrelay_admin' and not c.relispartition
+       union -- everybody's lastval(), see rowrelay.keep_lastval()
+      select c.oid, 0, 'SELECT', null from relation c where c.name = 'lastval'
     ), present_relation as (
       select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
         from relation c, aclexplode(c.relacl) as a where a.grantee in (table denied)
