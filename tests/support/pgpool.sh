@@ -21,7 +21,7 @@ pcp_listen_addresses = ''
 pcp_socket_dir = '$dir'
 pid_file_name = '$dir/pid'
 logdir = '$dir'
-num_init_children = 40
+num_init_children = 12
 max_pool = 1
 enable_pool_hba = off
 load_balance_mode = on
@@ -71,6 +71,7 @@ remove() {
       if [[ ! -d /proc/$pid ]]; then break; fi
       sleep 0.1
     done
+    pkill -KILL -s "$pid" || true # its children spin when the servers are gone before them
   fi
   rm -rf "$dir"
 }
