@@ -5,6 +5,7 @@
 \set QUIET on
 begin;
 set local client_min_messages = warning;
+set local search_path = pg_catalog, pg_temp; -- whatever extensions have made in schema public
 set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
 \ir install_lock.sql
 \ir check_published.sql

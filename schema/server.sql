@@ -5,7 +5,7 @@ do $$ begin
     where s.server is null and pg_sequence_last_value('rowrelay.change_id') is null;
   update rowrelay.source s set server = rowrelay.this_server() where s.server is null;
   if current_setting('rowrelay.publish_anyway', true) = 'on' then
-    update rowrelay.source set publish_anyway = true;
+    update rowrelay.source set publish_anyway = true where true;
   end if;
   perform rowrelay.note_start();
 end $$;

@@ -3,6 +3,7 @@
 -- does the same.
 \set ON_ERROR_STOP on
 \set QUIET on
+set search_path = pg_catalog, pg_temp;
 \ir check_owner.sql
 \ir check_dependents.sql
 select format('select rowrelay.release_table(%L)', c.relation)

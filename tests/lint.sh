@@ -40,6 +40,10 @@ narrow() { # dumps of former versions are as pg_dump wrote them; a released migr
     xargs awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns"; wrong = 1 } END { exit wrong }'
 }
 
+with_where() { # extension safeupdate, which some houses load, rejects an UPDATE or DELETE without
+  files '*.sql' | sed 's,^\./,,' | grep -E '^(schema|triggers|replicator)/.*\.sql$' | xargs awk -f tests/where.awk
+}
+
 own_databases() { # two tests with one name would drop each other's databases, and roles
   local twice
   twice=$(grep -rhoE 'begin\(&?[a-z>-]+, "[a-z0-9_]+"' tests/integration | grep -oE '"[^"]+"' | sort | uniq -d)
@@ -96,6 +100,7 @@ manual_pages() { # which have no date, so that the same source makes the same pa
 check 'the layers of includes' bash tests/layers.sh
 check 'the size of files and functions' awk tests/sizes.sh
 check 'the width of SQL' awk narrow
+check 'each UPDATE and DELETE has a WHERE' awk with_where
 check 'format (make format mends it)' clang-format formatted
 check 'the databases of tests' grep own_databases
 check 'the tests that pages name' grep named_tests

@@ -21,7 +21,7 @@ begin
    where o.value <> excluded.value;
   -- a mirror has no rows either, unless their keys are others there
   if was.id is null
-     or not files.altered && capture.key_columns
+     or not files.altered operator(pg_catalog.&&) capture.key_columns
         and not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
                          where pg_relation_size(t.relation) > 0) then
     return;

@@ -8,11 +8,12 @@ language sql stable as $$
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
-     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t) and numbers && captured
+     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t)
+       and numbers operator(pg_catalog.&&) captured
     union
     select s.document
       from rowrelay.document_source s
       join rowrelay.target t on t.id = s.document and t.dropped_at is null
      where s.capture = capture_id and numbers <> '{}'
-       and (s.only_columns is null or s.only_columns || s.key_column && numbers))
+       and (s.only_columns is null or (s.only_columns || s.key_column) operator(pg_catalog.&&) numbers))
 $$;

@@ -8,8 +8,10 @@
 #include "queries.h"
 #include "schema_files.h"
 
-/* Read committed, so that one that waited for the lock sees what the other has installed. */
-static const char BEGIN[] = "begin isolation level read committed; set local client_min_messages = warning";
+/* Read committed, so that one that waited for the lock sees what the other has installed. Names and operators
+ * are PostgreSQL's own, whatever extensions have made in schema public. */
+static const char BEGIN[] = "begin isolation level read committed; set local client_min_messages = warning;"
+                            "set local search_path = pg_catalog, pg_temp";
 
 static bool run_files(struct source *source, int version, struct error *error) {
   for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++) {

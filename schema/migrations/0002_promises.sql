@@ -262,14 +262,15 @@ $$;
 
 -- The names that the tables had when their functions were made are the best that is known.
 alter table rowrelay.capture add column chosen_name text;
-update rowrelay.capture c set chosen_name = c.relation_name;
+update rowrelay.capture c set chosen_name = c.relation_name where true;
 alter table rowrelay.capture alter chosen_name set not null;
 comment on column rowrelay.capture.chosen_name is
   'its name when somebody last captured it, or of the document: another table that has this name now may be the one '
   'that is meant; see rowrelay.successor()';
 alter table rowrelay.document_source add column relation_name text;
 update rowrelay.document_source s
-   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture);
+   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture)
+ where true;
 alter table rowrelay.document_source alter relation_name set not null;
 comment on column rowrelay.document_source.relation_name is
   'its name when the document was added: the query reads the table that has this name';
@@ -338,7 +339,7 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
-update rowrelay.source set server = null; -- which has other parts now; schema/server.sql records it again
+update rowrelay.source set server = null where true; -- which has other parts now; schema/server.sql records it again
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '

@@ -167,5 +167,5 @@ select t.relation is not null as exists,
        u.takes as delete_rows_takes,
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
-            then format('delete from %s', t.name) else format('truncate %s', t.name) end as truncate
+            then format('delete from %s where true', t.name) else format('truncate %s', t.name) end as truncate
   from target t, lists l, older o, key k, source_rows s, unfound u;

@@ -41,7 +41,7 @@ with capture as (
     join pg_am m on m.oid = k.relam and m.amname = 'btree'
    where cardinality(c.live_key) > 0
      and i.indnkeyatts >= cardinality(c.live_key)
-     and (i.indkey::smallint[])[0:cardinality(c.live_key) - 1] @> c.live_key
+     and (i.indkey::smallint[])[0:cardinality(c.live_key) - 1] operator(pg_catalog.@>) c.live_key
      and not exists (select from generate_series(0, cardinality(c.live_key) - 1) as n
                       where i.indoption[n] <> 0
                          or not (select o.opcdefault from pg_opclass o where o.oid = i.indclass[n]))

@@ -21,7 +21,8 @@ language sql stable as $$
           where u.position <= i.indnkeyatts) as k
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
         and k.usable
-      order by k.names @> preferred and k.names <@ preferred desc, i.indisprimary desc, i.indnkeyatts, i.indexrelid
+      order by k.names operator(pg_catalog.@>) preferred and k.names operator(pg_catalog.<@) preferred desc,
+               i.indisprimary desc, i.indnkeyatts, i.indexrelid
       limit 1),
     '{}')
 $$;

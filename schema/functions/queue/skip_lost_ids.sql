@@ -62,7 +62,7 @@ begin
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
     perform rowrelay.note_lost_source('was restored from a dump');
-    delete from rowrelay.floor; -- a process that was there before may have said what it knew
+    delete from rowrelay.floor where true; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last, this) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
     perform rowrelay.note_lost_source('failed over, or was recovered');
@@ -73,7 +73,8 @@ begin
   perform setval('rowrelay.claim_token', rowrelay.past_lost_ids(t.last_value)) from rowrelay.claim_token t;
   update rowrelay.source s
      set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
-         log_mark = rowrelay.log_mark();
+         log_mark = rowrelay.log_mark()
+   where true;
   -- Maintenance is due: writers may need what this server lacks, see rowrelay.native_obstacle().
   update rowrelay.job j set held_until = clock_timestamp() - interval '1 s'
    where j.name = any (array(select k.name from rowrelay.job k where k.name = 'maintain' for update skip locked));

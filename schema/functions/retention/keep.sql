@@ -14,7 +14,7 @@ begin
   perform rowrelay.lock_configuration();
   chosen := rowrelay.interval_to_keep(case when how_long <> 'default' or relations is not null then how_long end);
   if relations is null then
-    update rowrelay.source set keep = nullif(chosen, forever);
+    update rowrelay.source set keep = nullif(chosen, forever) where true;
     return;
   end if;
   for captured in select (rowrelay.captured(r)).id from unnest(relations) as r loop

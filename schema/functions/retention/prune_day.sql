@@ -28,7 +28,7 @@ begin
      where d.day = pruned;
     -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;
-    update rowrelay.source s set prunings = nextval('rowrelay.prunings');
+    update rowrelay.source s set prunings = nextval('rowrelay.prunings') where true;
     execute format('truncate only %s', partition);
     outcome := 'dropped';
     note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'),

@@ -17,7 +17,7 @@ begin
   select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
   shape := rowrelay.image_shape(change, image);
   if exists (select from rowrelay.current_shape(capture) as n
-              where not (shape.hidden <@ n.hidden)
+              where not (shape.hidden operator(pg_catalog.<@) n.hidden)
                  or exists (select from json_object_keys(shape.masks) as m(name)
                              where n.masks -> (select a.attname from pg_attribute a
                                                 where a.attrelid = capture.relation

@@ -4,5 +4,5 @@
 -- Parameters: on: true turns it on
 create or replace function rowrelay.seal_days("on" boolean default true) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update rowrelay.source set seals = coalesce("on", true)
+  update rowrelay.source set seals = coalesce("on", true) where true
 $$;

@@ -250,3 +250,74 @@ Test(guest, a_dump_by_the_owner_of_the_tables_goes_on_as_printed) {
   role_end("guest_owner");
   role_end("guest_other");
 }
+
+/* Whatever of contrib is here, in schema public. */
+static void create_extensions(PGconn *connection) {
+  sql(connection,
+      "do $$ declare name text; begin"
+      "  for name in select e.name from pg_available_extensions e where e.installed_version is null"
+      "              and e.name = any "
+      "('{adminpack,amcheck,autoinc,bloom,btree_gin,btree_gist,citext,cube,dblink,dict_int,"
+      "dict_xsyn,earthdistance,file_fdw,fuzzystrmatch,hstore,insert_username,intagg,intarray,isn,lo,ltree,moddatetime,"
+      "pageinspect,pg_buffercache,pg_freespacemap,pg_prewarm,pg_stat_statements,pg_surgery,pg_trgm,pg_visibility,"
+      "pg_walinspect,pgcrypto,pgrowlocks,pgstattuple,postgres_fdw,refint,seg,sslinfo,tablefunc,tcn,tsm_system_rows,"
+      "tsm_system_time,unaccent,uuid-ossp,xml2}'::text[])"
+      "  loop execute format('create extension if not exists %%I schema public cascade', name); end loop; end $$");
+}
+
+static void do_the_main_job(struct fixture *f) {
+  rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
+  sql(f->at_source,
+      "create table item (id int primary key, v text, n smallint[], j json, at timestamptz default now());"
+      "create table bare (v text, x float8); create table few (id bigint, k text, v text, primary key (k, id));"
+      "create table part (id int, day date, primary key (id, day)) partition by range (day);"
+      "create table part_1 partition of part for values from ('2026-01-01') to ('2027-01-01');"
+      "insert into item select g, 'v' || g, '{1,2}', '{\"a\": 1}' from generate_series(1, 300) as g");
+  rowrelay_ok(f, "capture", "item", "bare", "part", "--to", "w", "--create", "--before", NULL);
+  rowrelay_ok(f, "capture", "few", "--per", "statement", "--to", "w", "--create", NULL);
+  rowrelay_ok(f, "backfill", "item", "--to", "w", NULL);
+  sql(f->at_source, "insert into bare values ('a', 1.5), ('a', 1.5), ('b', null); insert into few values (1, 'a', 'b');"
+                    "insert into part values (1, '2026-02-02'); update item set v = v || 'x' where id < 9;"
+                    "update item set id = 1000 where id = 10; delete from item where id = 11;"
+                    "delete from bare where v = 'b'; update few set v = 'c'");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  sql(f->at_source, "alter table item add column more text default 'm'; insert into item (id) values (2000);"
+                    "truncate bare; insert into bare values ('c', 2)");
+  mirrored_maintain(f);
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  rowrelay_ok(f, "verify", "w", NULL);
+  cr_expect_str_eq(ask(f->at_source, "select count(*) from rowrelay.refusal"), "0");
+  same_rows(f, "item", "item", "id");
+  same_rows(f, "bare", "bare", "v");
+  same_rows(f, "few", "few", "id");
+  rowrelay_ok(f, "log", "item", "12", NULL);
+  rowrelay_ok(
+      f, "undo", "item", "3",
+      ask(f->at_source, "select max(change_id) from rowrelay.history where relation = 'item'::regclass and key = '3'"),
+      NULL);
+  rowrelay_ok(f, "status", "--tables", NULL);
+  rowrelay_ok(f, "keep", "90 days", NULL);
+  rowrelay_ok(f, "prune", NULL);
+  rowrelay_ok(f, "seal", NULL);
+  sql(f->at_source, "select rowrelay.skip_lost_ids()");
+  rowrelay_ok(f, "doctor", NULL);
+  rowrelay_ok(f, "target", "drop", "w", NULL);
+  rowrelay_ok(f, "release", "item", NULL);
+  rowrelay_ok(f, "uninstall", "--force", NULL);
+}
+
+Test(guest, the_main_job_runs_beside_every_contrib_extension_in_public) {
+  struct fixture f;
+  fixture_begin(&f, "guest_contrib");
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  create_extensions(f.at_source);
+  create_extensions(f.at_target);
+  if (ask_number(f.at_source, "select count(*) from pg_extension") < 3)
+    cr_skip_test("postgresql-contrib is not installed");
+  rowrelay_ok(&f, "init", NULL);
+  do_the_main_job(&f);
+  cr_expect_eq(run_tool(&f, f.source, "$bin/psql -Xq -f schema/install.sql \"$db\""), 0);
+  rowrelay_ok(&f, "capture", "few", NULL);
+  cr_expect_eq(run_tool(&f, f.source, "$bin/psql -Xq -f schema/uninstall.sql \"$db\""), 0);
+  fixture_end(&f);
+}
