@@ -11,8 +11,8 @@
 # counts to 3 on 15, and never beyond 1 on 18.
 #
 # Source: CREATE SUBSCRIPTION documents only that without run_as_owner the worker acts as the owner of each table. In
-# the server's source, SwitchToUntrustedUser() opens a new level of settings, as a function with SET does, unless the owner
-# could SET ROLE to the subscription's owner. RestoreUserContext() drops all values set in that level.
+# the server's source, SwitchToUntrustedUser() opens a new level of settings, as a function with SET does, unless the
+# owner could SET ROLE to the subscription's owner. RestoreUserContext() drops all values set in that level.
 # ExecuteTruncateGuts() calls both around the BEFORE triggers and again around the AFTER triggers. For a row, one pair
 # encloses the row and all its triggers.
 # shellcheck source=findings/support/library.sh
