@@ -46,8 +46,17 @@ static const struct option *find_by_letter(const struct options *given, char let
   return NULL;
 }
 
-/* Of two values the last one would win, silently. */
+static bool is_shared(const struct options *given, const struct option *option) {
+  return find_in(given->shared, option->name, strlen(option->name)) == option;
+}
+
+/*
+ * Of two values the last one would win, silently. That is meant where all commands share the option: an alias gives it
+ * before the command, and a person after it.
+ */
 static bool check_use(const struct options *given, const struct option *option, const char *text, struct error *error) {
+  if (is_shared(given, option))
+    return true;
   for (size_t i = 0; i < given->use_count; i++)
     if (given->uses[i].option == option && !option->repeatable && strcmp(given->uses[i].text, text) != 0) {
       error_set(error, FAILURE_USAGE, "option --%s is given twice, with different values", option->name);

@@ -28,9 +28,10 @@ struct option {
   const char *value;   /* name of its value in the help; NULL: it takes none */
   const char *initial; /* its value when it is not given; NULL: none */
   const char *implied; /* its value when it is given without one; NULL: a value must follow */
-  bool repeatable;     /* every use counts; else a second use with another value is wrong use */
-  bool required;       /* without it the command is wrong use */
-  const char *help;    /* one line */
+  bool repeatable;  /* every use counts; else a second use with another value is wrong use (an option of all commands:
+                       the last counts) */
+  bool required;    /* without it the command is wrong use */
+  const char *help; /* one line */
   /* For shells: the values, "row|statement", where `value` does not list them. */
   const char *choices;
   /* For shells: appends the values, or what they begin with, with a space before each; NULL: unknown. */

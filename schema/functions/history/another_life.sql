@@ -8,7 +8,7 @@
 --             leaves it (from PostgreSQL 15 on). 'recovered to a point in time': a setting says that the new timeline
 --             is no failover
 create or replace function rowrelay.another_life() returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select case
            -- no row: it is being restored
            when s.id is null or s.server[2] <> this.oids then 'restored or copied'
