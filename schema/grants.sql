@@ -70,6 +70,7 @@ declare
       "instance": ["select", "insert", "update", "delete"],
       "day": ["select"],
       "status": ["select"],
+      "gaps": ["select"],
       "instances": ["select"],
       "change_id": ["select"],
       "ids_skipped": ["select"],

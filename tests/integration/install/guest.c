@@ -50,6 +50,8 @@ Test(guest, init_and_doctor_reject_a_publication_of_all_tables) {
   char words[256];
   begin_house(&f, "guest_rejects", "for all tables");
   replicates(&f);
+  /* that of the initial copy goes a moment after its rows are there */
+  wait_until(f.at_source, "1", 20, "select count(*) from pg_replication_slots where database = current_database()");
   cr_assert_eq(rowrelay(&f, NULL, &said, "init", NULL), 1);
   cr_expect_not_null(strstr(said, "publication house of database "), "%s", said);
   snprintf(words, sizeof words, "Slots: %s (read by %s from this machine)", f.name, f.name);

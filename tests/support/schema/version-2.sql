@@ -3,6 +3,7 @@
 -- table of yours, and schema/uninstall.sql removes all that it creates.
 begin;
 set local client_min_messages = warning;
+set local search_path = pg_catalog, pg_temp; -- whatever extensions have made in schema public
 set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
 -- One installation or removal of schema rowrelay at a time: both take this lock first, in the transaction
 -- that does it. Its number is 'rowrelay' in ASCII. Whoever may log in can hold it, so who waits is told for whom.
@@ -1115,14 +1116,15 @@ $$;
 
 -- The names that the tables had when their functions were made are the best that is known.
 alter table rowrelay.capture add column chosen_name text;
-update rowrelay.capture c set chosen_name = c.relation_name;
+update rowrelay.capture c set chosen_name = c.relation_name where true;
 alter table rowrelay.capture alter chosen_name set not null;
 comment on column rowrelay.capture.chosen_name is
   'its name when somebody last captured it, or of the document: another table that has this name now may be the one '
   'that is meant; see rowrelay.successor()';
 alter table rowrelay.document_source add column relation_name text;
 update rowrelay.document_source s
-   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture);
+   set relation_name = (select c.relation_name from rowrelay.capture c where c.id = s.capture)
+ where true;
 alter table rowrelay.document_source alter relation_name set not null;
 comment on column rowrelay.document_source.relation_name is
   'its name when the document was added: the query reads the table that has this name';
@@ -1191,7 +1193,7 @@ comment on column rowrelay.route.place is
 comment on column rowrelay.route.former_ends is
   'until_id of the times before, when the route was removed and added again';
 
-update rowrelay.source set server = null; -- which has other parts now; schema/server.sql records it again
+update rowrelay.source set server = null where true; -- which has other parts now; schema/server.sql records it again
 alter table rowrelay.source add column restored_id bigint not null default 0;
 comment on column rowrelay.source.restored_id is
   'change ids up to this were assigned before the database was restored from a dump: the transactions of these changes '
@@ -4084,7 +4086,7 @@ begin
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
     perform rowrelay.note_lost_source('was restored from a dump');
-    delete from rowrelay.floor; -- a process that was there before may have said what it knew
+    delete from rowrelay.floor where true; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last, this) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
     perform rowrelay.note_lost_source('failed over, or was recovered');
@@ -4095,7 +4097,8 @@ begin
   perform setval('rowrelay.claim_token', rowrelay.past_lost_ids(t.last_value)) from rowrelay.claim_token t;
   update rowrelay.source s
      set restored_id = case when was_restored then goes_on_after else s.restored_id end, server = this,
-         log_mark = rowrelay.log_mark();
+         log_mark = rowrelay.log_mark()
+   where true;
   -- Maintenance is due: writers may need what this server lacks, see rowrelay.native_obstacle().
   update rowrelay.job j set held_until = clock_timestamp() - interval '1 s'
    where j.name = any (array(select k.name from rowrelay.job k where k.name = 'maintain' for update skip locked));
@@ -4797,7 +4800,7 @@ begin
   perform rowrelay.lock_configuration();
   chosen := rowrelay.interval_to_keep(case when how_long <> 'default' or relations is not null then how_long end);
   if relations is null then
-    update rowrelay.source set keep = nullif(chosen, forever);
+    update rowrelay.source set keep = nullif(chosen, forever) where true;
     return;
   end if;
   for captured in select (rowrelay.captured(r)).id from unnest(relations) as r loop
@@ -4925,7 +4928,7 @@ begin
      where d.day = pruned;
     -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;
-    update rowrelay.source s set prunings = nextval('rowrelay.prunings');
+    update rowrelay.source s set prunings = nextval('rowrelay.prunings') where true;
     execute format('truncate only %s', partition);
     outcome := 'dropped';
     note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'),
@@ -10896,13 +10899,14 @@ language sql stable as $$
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
-     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t) and numbers && captured
+     where r.capture = capture_id and r.until_id is null and rowrelay.keeps_state(t)
+       and numbers operator(pg_catalog.&&) captured
     union
     select s.document
       from rowrelay.document_source s
       join rowrelay.target t on t.id = s.document and t.dropped_at is null
      where s.capture = capture_id and numbers <> '{}'
-       and (s.only_columns is null or s.only_columns || s.key_column && numbers))
+       and (s.only_columns is null or (s.only_columns || s.key_column) operator(pg_catalog.&&) numbers))
 $$;
 -- Purpose:    notes what older rows have in columns that were altered, where no change in the log says it. What they
 --             have in columns that were added is stored (rowrelay.older_value) and delivered with them. For the rest it
@@ -10927,7 +10931,7 @@ begin
    where o.value <> excluded.value;
   -- a mirror has no rows either, unless their keys are others there
   if was.id is null
-     or not files.altered && capture.key_columns
+     or not files.altered operator(pg_catalog.&&) capture.key_columns
         and not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
                          where pg_relation_size(t.relation) > 0) then
     return;
@@ -13994,7 +13998,8 @@ language sql stable as $$
           where u.position <= i.indnkeyatts) as k
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
         and k.usable
-      order by k.names @> preferred and k.names <@ preferred desc, i.indisprimary desc, i.indnkeyatts, i.indexrelid
+      order by k.names operator(pg_catalog.@>) preferred and k.names operator(pg_catalog.<@) preferred desc,
+               i.indisprimary desc, i.indnkeyatts, i.indexrelid
       limit 1),
     '{}')
 $$;
@@ -17965,7 +17970,7 @@ begin
   select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
   shape := rowrelay.image_shape(change, image);
   if exists (select from rowrelay.current_shape(capture) as n
-              where not (shape.hidden <@ n.hidden)
+              where not (shape.hidden operator(pg_catalog.<@) n.hidden)
                  or exists (select from json_object_keys(shape.masks) as m(name)
                              where n.masks -> (select a.attname from pg_attribute a
                                                 where a.attrelid = capture.relation
@@ -19111,7 +19116,7 @@ $$;
 -- Parameters: on: true turns it on
 create or replace function rowrelay.seal_days("on" boolean default true) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update rowrelay.source set seals = coalesce("on", true)
+  update rowrelay.source set seals = coalesce("on", true) where true
 $$;
 -- Purpose:    SHA-256 of a change of the log, independent of the session's settings and the server's version. The
 --             lengths in front tell apart values that would read the same when put together.
@@ -21121,7 +21126,7 @@ do $$ begin
     where s.server is null and pg_sequence_last_value('rowrelay.change_id') is null;
   update rowrelay.source s set server = rowrelay.this_server() where s.server is null;
   if current_setting('rowrelay.publish_anyway', true) = 'on' then
-    update rowrelay.source set publish_anyway = true;
+    update rowrelay.source set publish_anyway = true where true;
   end if;
   perform rowrelay.note_start();
 end $$;
@@ -21197,6 +21202,7 @@ declare
       "instance": ["select", "insert", "update", "delete"],
       "day": ["select"],
       "status": ["select"],
+      "gaps": ["select"],
       "instances": ["select"],
       "change_id": ["select"],
       "ids_skipped": ["select"],
