@@ -15,10 +15,11 @@ static void begin(struct fixture *f, const char *name) {
   rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
 }
 
-/* So many processes wait to write into the index. */
+/* "1": some session waits to write into the index (maintenance may, too); "0": none does. */
 static void wait_until_indexing(struct fixture *f, const char *count) {
-  wait_until(f->at_source, count, 5,
-             "select count(*) from pg_locks where relation = 'rowrelay.change_key'::regclass and not granted");
+  wait_until(
+      f->at_source, count, 5,
+      "select least(count(*), 1) from pg_locks where relation = 'rowrelay.change_key'::regclass and not granted");
 }
 
 /* A process whose piece of the index waits for `holder` to commit; it has delivered what the piece is about. */

@@ -608,7 +608,7 @@ Test(console, who_has_fewer_rights_is_told_what_is_not_shown) {
   for (size_t i = 0; i < sizeof ALLOWED / sizeof *ALLOWED; i++)
     cr_expect_eq(visit(port, "GET", ALLOWED[i], NULL, NULL).status, 200, "%s", ALLOWED[i]);
   browser_begin(port);
-  browser_do("see 1 target, all running");
+  browser_do("see 1 target, 1 in trouble");
   browser_do("go #/errors");
   browser_do("see 1 more change of tables that the database user of rowrelay run may not read.");
   browser_do("go #/history");
