@@ -206,9 +206,8 @@ static void write_to_each(PGconn *writer, int from, int to) {
       from, to);
 }
 
-/* Each session keeps the plans of each trigger function that it ran: 185 kB for each table, of which 12 are the
- * server's own caches, which double when they are full, here or before; the server module adds some 40. The function
- * itself is just below 32 kB, after which it takes 64.
+/* Each session keeps the plans of each trigger function that it ran: 205 kB for each table, of which 12 are the
+ * server's own caches, which double when they are full, here or before; the server module adds some 40.
  * pg_backend_memory_contexts came with PostgreSQL 14. */
 Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
   struct fixture f;
@@ -232,7 +231,7 @@ Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
     kept[captured] = (ask_number(writer, SIZE) - before) / 40 / 1024;
     PQfinish(writer);
   }
-  cr_assert(kept[1] - kept[0] < 200, "%lld kB, and %lld kB where they are not captured", (long long)kept[1],
+  cr_assert(kept[1] - kept[0] < 220, "%lld kB, and %lld kB where they are not captured", (long long)kept[1],
             (long long)kept[0]);
   fixture_end(&f);
 }

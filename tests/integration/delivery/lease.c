@@ -111,18 +111,19 @@ Test(lease, processes_whose_clocks_differ_by_hours_do_not_take_each_others_lanes
   /* a sanitizer wants to be the first library */
   if (access("/usr/lib/" FAKETIME_TRIPLET "/faketime/libfaketimeMT.so.1", R_OK) != 0 || getenv("ASAN_OPTIONS") != NULL)
     cr_skip_test("libfaketime is not installed, or a sanitizer is");
-  begin(&f, "lease_clocks", "{\"claim\": \"lease\", \"lease\": 12, \"push_timeout\": 11}");
+  /* a push waits a tenth of push_timeout for a lock */
+  begin(&f, "lease_clocks", "{\"claim\": \"lease\", \"lease\": 42, \"push_timeout\": 41}");
   PGconn *holder = hold_target(&f);
   sql(f.at_source, "update item set v = 1");
   pid_t first = run_with_clock(&f, "-1h");
   wait_until_pushing(&f);
   pid_t second = run_with_clock(&f, "+1h");
   sql(f.at_source, "update item set v = 2");
-  sleep_seconds(2);
+  sleep_seconds(1);
   cr_assert_str_eq(
       ask(f.at_target, "select count(*) from pg_locks where relation = 'item_changes'::regclass and not granted"), "1");
   stop_process(first, SIGKILL);
-  sleep_seconds(1);
+  sleep_seconds(0.5);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.lease where lease_until > clock_timestamp()") == 1);
   cr_assert_str_eq(
       ask(f.at_target,
@@ -131,7 +132,7 @@ Test(lease, processes_whose_clocks_differ_by_hours_do_not_take_each_others_lanes
   sql(f.at_target,
       "select pg_terminate_backend(pid) from pg_locks where relation = 'item_changes'::regclass and not granted");
   release(holder);
-  wait_until_empty(&f, 20);
+  wait_until_empty(&f, 60);
   cr_assert_str_eq(arrived(&f), "insert0 update1 update2");
   stop_process(second, SIGTERM);
   fixture_end(&f);
