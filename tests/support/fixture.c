@@ -313,7 +313,7 @@ static char *read_file(const char *path) {
 /* What a new installation has of its own and a copy must not share with others, then the product's own last step. */
 static void make_it_born_here(struct fixture *fixture) {
   char *birth = read_file("schema/server.sql");
-  sql(fixture->at_source, "update rowrelay.source set id = default, log_mark = default");
+  sql(fixture->at_source, "update rowrelay.source set id = default, log_mark = default, open_since = now()");
   sql(fixture->at_source, "%s", birth);
   free(birth);
 }

@@ -268,6 +268,11 @@ Test(retried, a_push_that_was_left_behind_does_not_win_over_what_came_after_its_
 /* ---- truncates ------------------------------------------------------------------------------------------------- */
 
 /* The table, or a part of it, is locked at the target for longer than a push may take. */
+/* At the target. */
+#define REFUSE_EMPTYING                                                                                                \
+  "create function no() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;"                    \
+  "create trigger no before delete or truncate on item execute function no()"
+
 static void truncate_is_late(const char *name, const char *statement) {
   struct fixture f;
   fixture_begin(&f, name);
@@ -275,23 +280,21 @@ static void truncate_is_late(const char *name, const char *statement) {
                    "create table low partition of item for values from (0) to (100);"
                    "create table high partition of item for values from (100) to (200)");
   sql(f.at_target, "create table item (id int primary key, n int)");
-  proxy_add_target(&f, "push_timeout=1");
-  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1, 1), (2, 2), (101, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  PGconn *reader = connect_to(f.target, NULL);
-  sql(reader, "begin; select from item for update");
+  sql(f.at_target, REFUSE_EMPTYING);
   sql(f.at_source, "%s", statement);
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "1", 20, "select count(*) from rowrelay.errors");
   sql(f.at_source, "insert into item values (10, 1), (11, 1), (110, 1)");
-  sql(reader, "commit");
   wait_until_empty(&f, 20);
-  PQfinish(reader);
+  sql(f.at_target, "drop trigger no on item");
   rowrelay_ok(&f, "retry", "--all", NULL);
   wait_until_empty(&f, 20);
   wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.refusal");
+  wait_until_nothing_waits(&f, 20);
   same_rows(&f, "item", "item", "id");
   stop_process(process, SIGTERM);
   fixture_end(&f);
@@ -310,18 +313,17 @@ Test(retried, what_is_set_aside_while_a_retry_waits_goes_with_it) {
   struct fixture f;
   fixture_begin(&f, "retried_aside");
   sql(f.at_source, "create table item (id int primary key, n int); create table slow (id int primary key, n int)");
-  proxy_add_target(&f, "push_timeout=1");
-  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
   rowrelay_ok(&f, "capture", "item", "slow", "--to", "w", "--create", NULL);
   sql(f.at_source, "insert into item values (1, 1); insert into slow values (1, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  PGconn *reader = connect_to(f.target, NULL);
-  sql(reader, "begin; select from item for update");
+  sql(f.at_target, REFUSE_EMPTYING);
   sql(f.at_source, "truncate item");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(op, ' ') from rowrelay.errors"), "truncate");
-  sql(reader, "commit; begin; select from slow for update");
-  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=30", NULL);
+  PGconn *reader = connect_to(f.target, NULL);
+  sql(reader, "drop trigger no on item; begin; select from slow for update");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=300", NULL);
   sql(f.at_source,
       "begin; insert into item select n, 1 from generate_series(10, 19) as n; update slow set n = 2; commit");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);

@@ -120,7 +120,9 @@ Test(service, units_are_what_systemd_takes) {
    */
   cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && cp deploy/systemd/*.service $dir && "
                       "sed -i 's,/usr/bin/rowrelay,/bin/true,; /^Documentation=/d' $dir/*.service && "
-                      "said=$(systemd-analyze verify $dir/rowrelay.service $dir/rowrelay@.service 2>&1) && "
+                      "said=$(systemd-analyze verify $dir/rowrelay.service $dir/rowrelay@.service 2>&1); [ $? = 0 ] && "
+                      /* what it says of the units of other packages is not ours */
+                      "said=$(echo \"$said\" | grep -v '/systemd/system/'; true) && "
                       "{ [ -z \"$said\" ] || { echo \"$said\"; false; }; }"),
                0);
 }
