@@ -268,10 +268,10 @@ Test(retried, a_push_that_was_left_behind_does_not_win_over_what_came_after_its_
 /* ---- truncates ------------------------------------------------------------------------------------------------- */
 
 /* The table, or a part of it, is locked at the target for longer than a push may take. */
-/* At the target. */
+/* At the target, where push_timeout is 1: an error would hold the table. */
 #define REFUSE_EMPTYING                                                                                                \
-  "create function no() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;"                    \
-  "create trigger no before delete or truncate on item execute function no()"
+  "create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(3); return null; end $$;" \
+  "create trigger no before delete or truncate on item execute function take_long()"
 
 static void truncate_is_late(const char *name, const char *statement) {
   struct fixture f;
@@ -280,7 +280,7 @@ static void truncate_is_late(const char *name, const char *statement) {
                    "create table low partition of item for values from (0) to (100);"
                    "create table high partition of item for values from (100) to (200)");
   sql(f.at_target, "create table item (id int primary key, n int)");
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", "--option", "push_timeout=1", NULL);
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1, 1), (2, 2), (101, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
@@ -313,7 +313,7 @@ Test(retried, what_is_set_aside_while_a_retry_waits_goes_with_it) {
   struct fixture f;
   fixture_begin(&f, "retried_aside");
   sql(f.at_source, "create table item (id int primary key, n int); create table slow (id int primary key, n int)");
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", "--option", "push_timeout=1", NULL);
   rowrelay_ok(&f, "capture", "item", "slow", "--to", "w", "--create", NULL);
   sql(f.at_source, "insert into item values (1, 1); insert into slow values (1, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);

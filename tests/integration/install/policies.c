@@ -102,6 +102,7 @@ Test(policies, a_table_that_cannot_be_read_stops_no_other_backfill_and_is_told_o
   cr_expect(strstr(strstr(process_log(process), TOLD) + 1, TOLD) == NULL, "%s", process_log(process));
   sql(super, "alter role keeper bypassrls; alter role hand bypassrls");
   wait_until(s.fixture.at_target, "tea", 20, "select name from shop.item");
+  wait_until(super, "0", 20, "select count(*) from rowrelay.backfill where state <> 'done'");
   cr_assert(stop_process(process, SIGTERM) == 0);
 
   /* nor does it one of the same command */
