@@ -307,7 +307,7 @@ Test(target, several_tables_can_go_into_one_append_table) {
   rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "mode=append", "--option", "lanes=1", NULL);
   rowrelay_ok(&f, "capture", "a", "b", NULL);
   rowrelay_ok(&f, "route", "a", "w", "--into", "audit.log", NULL);
-  rowrelay_ok(&f, "route", "b", "w", "--into", "audit.log", NULL);
+  rowrelay_ok(&f, "route", "b", "w", "--into", "audit.log", "--shared", NULL);
   for (int i = 1; i <= 20; i++)
     sql(f.at_source, "insert into %s values (%d)", i % 3 == 0 ? "a" : "b", i);
   until_empty(&f);
