@@ -65,7 +65,8 @@ start() {
 remove() {
   local pid
   [[ -e $dir/conf ]] || return 0
-  if [[ -r $dir/pid ]] && read -r pid <"$dir/pid" && grep -q pgpool "/proc/$pid/cmdline" 2>/dev/null; then
+  pid=$(cat "$dir/pid" 2>/dev/null || true) # a file without a newline
+  if [[ -n $pid ]] && grep -q pgpool "/proc/$pid/cmdline" 2>/dev/null; then
     kill -INT "$pid" 2>/dev/null || true
     for ((try = 0; try < 50; try++)); do
       if [[ ! -d /proc/$pid ]]; then break; fi
