@@ -112,7 +112,7 @@ bool append_prepare(struct append *append, struct pgconn *connection, bool in_tr
 
 static void send_rows(struct pgconn *connection, const struct insertion *insertion, struct buffer *rows,
                       const char *source_id) {
-  if (buffer_is_empty(rows))
+  if (insertion == NULL || buffer_is_empty(rows))
     return;
   buffer_add(rows, "]", 1);
   pgconn_pipeline_needs(connection, rows, "rows of a statement");
