@@ -21148,12 +21148,14 @@ declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "another_life", "changes_in_transaction", "changes_since", "check_undone", "day_bounds", "delivery_of",
-      "durable_snapshot", "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes",
+      "durable_snapshot", "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables",
+      "row_hashes",
       "search_range", "sees_log", "tell_not_undone", "timeline", "undo", "undo_apply", "undo_changes",
       "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "another_life", "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold",
-      "copy_join", "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "is_undecided",
+      "copy_join", "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key",
+      "is_undecided",
       "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_unfound", "pending_of",
       "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
       "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
