@@ -118,8 +118,8 @@ Test(command, an_option_with_one_value_is_not_taken_with_two) {
       if (option->value != NULL)
         cr_expect_eq(takes_twice(COMMANDS[i], option), option->repeatable, "%s --%s", COMMANDS[i]->name, option->name);
     for (const struct option *option = SHARED_OPTIONS; option->name != NULL; option++)
-      if (option->value != NULL)
-        cr_expect_eq(takes_twice(COMMANDS[i], option), option->repeatable, "%s --%s", COMMANDS[i]->name, option->name);
+      if (option->value != NULL) /* an alias may give it, and a person another one */
+        cr_expect(takes_twice(COMMANDS[i], option), "%s --%s", COMMANDS[i]->name, option->name);
   }
 }
 
