@@ -175,7 +175,7 @@ TEST_BUILD = $(if $(COVERAGE),$(BUILD),build)$(if $(TEST_SANITIZE),/sanitize-$(s
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
 # Some tests, or those of another build, run alone. All of them: what takes seconds of lint comes first, what takes longer runs
-# beside the tests, and some suites run once more with sanitizers. What check-all adds is in tests/check_all.sh.
+# beside the tests, and some suites run with sanitizers. What check-all adds is in tests/check_all.sh.
 CHOSEN = $(TEST)$(SUITE)$(SANITIZE)$(COVERAGE)
 SANITIZERS = address,undefined
 SANITIZED = build/sanitize-$(subst $(comma),-,$(SANITIZERS))
@@ -188,7 +188,7 @@ ifeq ($(CHOSEN),)
 	$(timed) 'build with sanitizers' $(MAKE) --no-print-directory all $(SANITIZED)/test-unit SANITIZE=$(SANITIZERS)
 	$(timed) 'lint, but clang-tidy' env FORMATTED='$(FORMATTED)' tests/lint.sh $(BUILD)
 	@MAKEFLAGS= COVER='$(COVER)' SANITIZED=$(SANITIZED) CLOCK=$(BUILD)/clock \
-	  BESIDE='make tidy-changed;tests/model/check.sh;tests/chaos/check_test.sh $(BUILD)/chaos-check' \
+	  BESIDE='make -j2 tidy-changed;tests/model/check.sh;tests/chaos/check_test.sh $(BUILD)/chaos-check' \
 	  tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@+$(MAKE) --no-print-directory all

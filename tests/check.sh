@@ -16,7 +16,7 @@
 #   SOURCE_BIN, TARGET_BIN    directories of other PostgreSQL servers than the newest that is installed
 #   NATIVE=1           the source captures by the server module, which `make native` has built; NATIVE_SO names the module for
 #                      the server in SOURCE_BIN (make native PG_CONFIG=… BUILD=…)
-#   SANITIZED=BUILD    a build with sanitizers: some suites run once more with its program
+#   SANITIZED=BUILD    a build with sanitizers: some suites run with its program instead, and its unit tests run as well
 #   BESIDE='a;b'       commands that run beside the tests, with the lowest priority
 #   CHAOS=MINUTES      lets chaos happen for so long (tests/chaos)
 #   FAULTS=1           lets calls fail for a minute (tests/faults)
@@ -191,10 +191,11 @@ run_unit() { # PROGRAM
   [[ $(count Failing "$log") != 0 ]] || { echo "$1: exit status $status" | tee -a "$dir/failures"; failed=$((failed + 1)); }
 }
 
-[[ -z ${SANITIZE:-} ]] || collect_sanitizer_reports
+[[ -z ${SANITIZE:-}${SANITIZED:-} ]] || collect_sanitizer_reports
 begin_beside
 step 'unit tests'
 if [[ -x $build/test-unit && ${COVER:-all} != thorough ]]; then run_unit "$build/test-unit"; fi
+if [[ -n ${SANITIZED:-} ]]; then run_unit "$SANITIZED/test-unit"; fi
 
 step 'integration tests'
 start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
@@ -202,15 +203,6 @@ start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
 [[ -z ${NATIVE:-} ]] || { capture_natively; SUITE=${SUITE:-$CAPTURING_SUITES}; }
 make_template
 run_tests "$build/test-integration"
-
-if [[ -n ${SANITIZED:-} ]]; then
-  step 'with sanitizers'
-  collect_sanitizer_reports
-  ROWRELAY_BIN=$(realpath "$SANITIZED/rowrelay")
-  SUITE=$SANITIZED_SUITES run_tests "$build/test-integration"
-  [[ ! -x $SANITIZED/test-unit ]] || run_unit "$SANITIZED/test-unit"
-  ROWRELAY_BIN=$(realpath "$2")
-fi
 
 if [[ -n ${CHAOS:-} ]]; then
   step 'chaos'

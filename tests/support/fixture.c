@@ -189,20 +189,28 @@ bool is_running(PGconn *connection) {
   return PQisBusy(connection) == 1;
 }
 
+/* Asks seldom what has not come soon, and what takes long to answer: the processors are for what is waited for. */
+static double pause_after(double waited, double asked) {
+  double pause = waited / 10 > 2 * asked ? waited / 10 : 2 * asked;
+  return pause < 0.01 ? 0.01 : pause > 0.1 ? 0.1 : pause;
+}
+
 void wait_until(PGconn *connection, const char *expected, double seconds, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   char *text = write_text(format, arguments);
   va_end(arguments);
+  double began = seconds_now();
   double until = give_up_at(seconds);
   const char *answer;
   for (;;) {
+    double asked = seconds_now();
     answer = ask_text(connection, text);
     if (strcmp(answer, expected) == 0)
       break;
     cr_assert(seconds_now() < until, "after %.1f s still \"%s\" instead of \"%s\": %s", seconds, answer, expected,
               text);
-    sleep_seconds(0.01);
+    sleep_seconds(pause_after(asked - began, seconds_now() - asked));
   }
   free(text);
 }

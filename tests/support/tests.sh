@@ -72,11 +72,13 @@ said() { # LOG
 
 # Runs one test; the caller puts it into the background. Its servers leave their logs in the directory $log.servers.
 run_test() { # PROGRAM SUITE/TEST SUFFIX
-  local began=$EPOCHREALTIME log=$dir/logs/${2/\//::}$3 status pid word passing failing skipping
+  local began=$EPOCHREALTIME log=$dir/logs/${2/\//::}$3 status pid word passing failing skipping bin=$ROWRELAY_BIN
+  # shellcheck disable=SC2053
+  [[ -z ${SANITIZED:-} || ${2%%/*} != @($SANITIZED_SUITES) ]] || bin=$(realpath "$SANITIZED/rowrelay")
   mkdir -p "$log.servers"
   chmod 777 "$log.servers" # root's servers run as another user
   # A process group of its own, so whatever the test leaves running is ended by that.
-  ROWRELAY_TEST_LOGS=$log.servers setsid "$1" --filter "$2" --verbose --jobs 1 --timeout $((limit + 60)) --color=never >"$log" 2>&1 &
+  ROWRELAY_BIN=$bin ROWRELAY_TEST_LOGS=$log.servers setsid "$1" --filter "$2" --verbose --jobs 1 --timeout $((limit + 60)) --color=never >"$log" 2>&1 &
   pid=$!
   echo "$pid $SECONDS $2" >"$log.pid"
   wait "$pid"

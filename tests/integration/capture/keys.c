@@ -93,6 +93,18 @@ static const struct kind KINDS[] = {
 };
 #define KIND_COUNT ((int)(sizeof KINDS / sizeof *KINDS))
 
+/* What no index can identify without running somebody's CHECK is always there. */
+static bool is_used(int i) {
+  return is_tried(i) || strcmp(KINDS[i].type, "strict") == 0;
+}
+
+static int used_count(void) {
+  int count = 0;
+  for (int i = 0; i < KIND_COUNT; i++)
+    count += is_used(i);
+  return count;
+}
+
 static const char *same_value(const struct kind *kind) {
   return kind->same != NULL ? kind->same : kind->one;
 }
@@ -110,8 +122,9 @@ static void begin(struct fixture *f, const char *name, const char *option) {
     sql(sides[side], "%s; create domain nickname as citext",
         has_citext ? "create extension citext" : "create domain citext as text collate ci");
     for (int i = 0; i < KIND_COUNT; i++)
-      sql(sides[side], "create table k%d (g int default 7, v int, k %s, primary key (%sk))", i, KINDS[i].type,
-          KINDS[i].in_pair ? "g, " : "");
+      if (is_used(i))
+        sql(sides[side], "create table k%d (g int default 7, v int, k %s, primary key (%sk))", i, KINDS[i].type,
+            KINDS[i].in_pair ? "g, " : "");
   }
   sql(f->at_source, "create schema test;"
                     "create table test.kind (number int, one text, same text, other text);"
@@ -120,8 +133,9 @@ static void begin(struct fixture *f, const char *name, const char *option) {
                     "  for command in select format(statement, 'public.k' || number, one, same, other) from test.kind "
                     "  loop execute command; end loop; end$$");
   for (int i = 0; i < KIND_COUNT; i++)
-    sql(f->at_source, "insert into test.kind values (%d, '%s', '%s', '%s')", i, KINDS[i].one, same_value(&KINDS[i]),
-        KINDS[i].other);
+    if (is_used(i))
+      sql(f->at_source, "insert into test.kind values (%d, '%s', '%s', '%s')", i, KINDS[i].one, same_value(&KINDS[i]),
+          KINDS[i].other);
   rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", option, NULL);
   rowrelay_ok(f, "capture", "k*", "--to", "w", NULL);
 }
@@ -138,6 +152,8 @@ static void all_arrived(struct fixture *f) {
   cr_assert_str_eq(errors_of(f), "");
   for (int i = 0; i < KIND_COUNT; i++) {
     char table[16];
+    if (!is_used(i))
+      continue;
     snprintf(table, sizeof table, "k%d", i);
     cr_assert(ask_number(f->at_source, "select count(*) from %s", table) > 0);
     same_rows(f, table, table, "v");
@@ -154,7 +170,8 @@ static void refuse_deletes(struct fixture *f, int times) {
       "    raise exception 'not now' using errcode = 'check_violation'; end if; return old; end$$",
       times, times);
   for (int i = 0; i < KIND_COUNT; i++)
-    sql(f->at_target, "create trigger refuse before delete on k%d for each row execute function refuse()", i);
+    if (is_used(i))
+      sql(f->at_target, "create trigger refuse before delete on k%d for each row execute function refuse()", i);
 }
 
 static void open_gate(struct fixture *f) {
@@ -223,10 +240,11 @@ Test(keys, rows_of_any_key_arrive_by_trigger_backfill_and_repair) {
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   all_arrived(&f);
   for (int i = 0; i < KIND_COUNT; i++)
-    sql(f.at_target, "truncate k%d; insert into k%d (k, v) values ('%s', 9)", i, i, KINDS[i].one);
+    if (is_used(i))
+      sql(f.at_target, "truncate k%d; insert into k%d (k, v) values ('%s', 9)", i, i, KINDS[i].one);
   /* what has a CHECK within is not read in pieces, and left to verify */
   for (int i = 0; i < KIND_COUNT; i++)
-    if (strcmp(KINDS[i].type, "strict") != 0)
+    if (is_used(i) && strcmp(KINDS[i].type, "strict") != 0)
       sql(f.at_source, "select rowrelay.backfill('k%d', 'w')", i);
   fixture_run(&f, "--workers", "1", NULL);
   wait_until(f.at_source, "0", 120, "select count(*) from rowrelay.backfills where state <> 'done'");
@@ -234,7 +252,8 @@ Test(keys, rows_of_any_key_arrive_by_trigger_backfill_and_repair) {
   wait_until_empty(&f, 60);
   all_arrived(&f);
   for (int i = 0; i < KIND_COUNT; i++)
-    sql(f.at_target, "delete from k%d where v = 5; update k%d set v = 9", i, i);
+    if (is_used(i))
+      sql(f.at_target, "delete from k%d where v = 5; update k%d set v = 9", i, i);
   cr_assert_eq(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL), 3);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   all_arrived(&f);
@@ -243,7 +262,7 @@ Test(keys, rows_of_any_key_arrive_by_trigger_backfill_and_repair) {
 
 Test(keys, a_change_that_is_tried_again_is_not_overtaken_by_another_spelling) {
   struct fixture f;
-  begin_respelled(&f, "keys_moment", "retries=3", 2 * KIND_COUNT);
+  begin_respelled(&f, "keys_moment", "retries=3", 2 * used_count());
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   all_arrived(&f);
   fixture_end(&f);

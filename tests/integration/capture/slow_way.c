@@ -103,7 +103,7 @@ static const struct kind KINDS[] = {
      "update app.it set x = 1.5 where m = 'ok'; update app.it set x = 2.00; delete from app.it where m = 'sad'",
      ALL},
 };
-#define KIND_COUNT (sizeof KINDS / sizeof KINDS[0])
+#define KIND_COUNT ((int)(sizeof KINDS / sizeof KINDS[0]))
 
 static const char TYPES[] = "create schema app; create type app.mood as enum ('ok', 'sad');"
                             "create type app.span as range (subtype = int); create type app.pair as (n int, j json);"
@@ -158,8 +158,9 @@ Test(slow_way, captures_what_the_trigger_function_would, .timeout = 600) {
   struct fixture f;
   mirrored_begin(&f, "slow_same", TYPES);
   sql(f.at_target, "%s", TYPES);
-  for (size_t i = 0; i < KIND_COUNT; i++)
-    one_kind(&f, &KINDS[i]);
+  for (int i = 0; i < KIND_COUNT; i++)
+    if (is_tried(i))
+      one_kind(&f, &KINDS[i]);
   fixture_end(&f);
 }
 
