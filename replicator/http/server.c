@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,6 +37,40 @@ struct server {
 
 const char *server_header(const struct server_request *request, const char *name) {
   return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+struct header {
+  const char *name;
+  const char *value;
+  bool is_plain;
+  int count;
+};
+
+/* Of a line that ends with CR and LF, old versions of the library make two zeros: one zero alone was sent. */
+static bool holds_control(const char *value) {
+  size_t length = strlen(value);
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)value[i] < ' ' || value[i] == 0x7f)
+      return true;
+  return MHD_VERSION < 0x01000000 && value[length + 1] != '\0';
+}
+
+static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+  struct header *header = context;
+  (void)kind;
+  if (strcasecmp(name, header->name) == 0 && value != NULL) {
+    header->value = value;
+    header->count++;
+    header->is_plain = header->is_plain && !holds_control(value);
+  }
+  return MHD_YES;
+}
+
+bool server_header_alone(const struct server_request *request, const char *name, const char **value) {
+  struct header header = {.name = name, .value = NULL, .is_plain = true};
+  MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_header, &header);
+  *value = header.value;
+  return header.count <= 1 && header.is_plain;
 }
 
 const char *server_parameter(const struct server_request *request, const char *name) {

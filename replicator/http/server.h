@@ -19,6 +19,11 @@ struct server_request {
 
 /* NULL when there is none; borrowed. `name` of a header in any case. */
 const char *server_header(const struct server_request *request, const char *name);
+/*
+ * The same of a header that is believed: false where it comes twice, for nobody knows which of them is true, or holds a
+ * control character.
+ */
+MUST_CHECK bool server_header_alone(const struct server_request *request, const char *name, const char **value);
 const char *server_parameter(const struct server_request *request, const char *name);
 /* Calls for each parameter of that name, in order, until one call returns false; false then. */
 bool server_each_parameter(const struct server_request *request, const char *name,

@@ -100,7 +100,7 @@ static bool find_in_file(struct actor *actor, const char *name, const char *brou
     return false;
   }
   if (name != NULL)
-    recognize(actor, tokens_named(&tokens, name));
+    recognize(actor, tokens_without_hash(&tokens, name));
   else if (tokens_hash(brought, &digest))
     recognize(actor, tokens_find(&tokens, &digest));
   tokens_release(&tokens);
@@ -114,9 +114,14 @@ static bool is_token_of_environment(const char *brought) {
 
 bool console_actor_find(const struct server_request *request, struct actor *actor, struct server_answer *answer) {
   const char *header = setting(CONSOLE_USER_HEADER);
-  const char *name = header != NULL ? server_header(request, header) : NULL;
+  const char *name = NULL;
   const char *brought = server_header(request, "Authorization");
   *actor = (struct actor){.is_known = false};
+  if (header != NULL && !server_header_alone(request, header, &name)) {
+    console_error(answer, MHD_HTTP_BAD_REQUEST, "the header with the user's name comes twice, or is no name",
+                  "have the proxy replace that header of its clients");
+    return false;
+  }
   if (name != NULL && name[0] != '\0') {
     actor->is_named_by_proxy = true;
     text_print(actor->name, sizeof actor->name, "%s", name);

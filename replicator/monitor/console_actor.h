@@ -4,8 +4,8 @@
  *   with the token of the environment (CONSOLE_TOKEN), which may do everything and has no name;
  *   with a token of the file that CONSOLE_TOKENS names: NAME SHA-256 RIGHTS, see tokens.h;
  *   or by the name that a proxy gives them in the header that CONSOLE_USER_HEADER names. It is trusted because that is
- *   set: whoever reaches the port without the proxy can be anybody. What they may do is in the file, too; with - in
- *   place of the hash a line has no token. A request with that header has no other name.
+ *   set: whoever reaches the port without the proxy can be anybody. What they may do is in the file, too, in lines with
+ *   - in place of the hash: the name of a token gives nobody its rights. A request with that header has no other name.
  *
  * Rights are words with commas between them, or "all".
  */

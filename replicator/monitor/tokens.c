@@ -122,9 +122,9 @@ const struct token *tokens_find(const struct tokens *tokens, const struct digest
   return found;
 }
 
-const struct token *tokens_named(const struct tokens *tokens, const char *name) {
+const struct token *tokens_without_hash(const struct tokens *tokens, const char *name) {
   for (size_t i = 0; i < tokens->count; i++)
-    if (strcmp(tokens->items[i].name, name) == 0)
+    if (!tokens->items[i].has_digest && strcmp(tokens->items[i].name, name) == 0)
       return &tokens->items[i];
   return NULL;
 }

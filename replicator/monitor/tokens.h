@@ -48,7 +48,7 @@ void tokens_release(struct tokens *tokens);
 MUST_CHECK bool tokens_hash(const char *token, struct digest *digest);
 /* NULL: there is none with that hash. Takes as long in either case. */
 const struct token *tokens_find(const struct tokens *tokens, const struct digest *digest);
-/* The first line of that name; NULL: there is none. */
-const struct token *tokens_named(const struct tokens *tokens, const char *name);
+/* The first line of that name that has no hash; NULL: there is none. Who has a token has to bring it. */
+const struct token *tokens_without_hash(const struct tokens *tokens, const char *name);
 
 #endif

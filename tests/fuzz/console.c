@@ -13,6 +13,11 @@ static const char *header_of(const struct server_request *request, const char *n
   return strcmp(name, "Host") == 0 ? headers[0] : strcmp(name, "Authorization") == 0 ? headers[1] : headers[2];
 }
 
+static bool header_alone_of(const struct server_request *request, const char *name, const char **value) {
+  *value = header_of(request, name);
+  return true;
+}
+
 static bool ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                 struct error *error) {
   (void)monitor;
@@ -23,6 +28,7 @@ static bool ask(struct monitor *monitor, const struct query *query, struct value
 }
 
 #define server_header header_of
+#define server_header_alone header_alone_of
 #define monitor_ask ask
 #include "monitor/console_action.c"
 #include "monitor/console_actor.c"

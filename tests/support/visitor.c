@@ -1,10 +1,14 @@
 #include "visitor.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -66,6 +70,19 @@ struct visit visit(int port, const char *method, const char *path, const char *h
   visit.headers = headers.bytes;
   visit.body = answer.bytes;
   return visit;
+}
+
+long visitor_status(int port, const char *request, size_t length) {
+  static const char BEGIN[] = "HTTP/1.1 ";
+  char answer[16] = "";
+  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  inet_pton(AF_INET, "127.0.0.1", &server.sin_addr);
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert_eq(connect(fd, (struct sockaddr *)&server, sizeof server), 0);
+  cr_assert(send(fd, request, length, MSG_NOSIGNAL) > 0);
+  recv(fd, answer, sizeof answer - 1, MSG_WAITALL);
+  close(fd);
+  return strncmp(answer, BEGIN, strlen(BEGIN)) == 0 ? strtol(answer + strlen(BEGIN), NULL, 10) : 0;
 }
 
 struct visit visit_until(int port, const char *path, long status, double seconds) {

@@ -2,6 +2,7 @@
 #ifndef ROWRELAY_TESTS_VISITOR_H
 #define ROWRELAY_TESTS_VISITOR_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct visit {
@@ -15,6 +16,9 @@ int visitor_port(pid_t process);
 
 /* A request; `header` ("Name: value") and `body` may be NULL. */
 struct visit visit(int port, const char *method, const char *path, const char *header, const char *body);
+
+/* Sends these bytes, and gives the status of what comes; 0: no answer. */
+long visitor_status(int port, const char *request, size_t length);
 
 /* Asks with GET until the answer has this status; fails the test after `seconds`. */
 struct visit visit_until(int port, const char *path, long status, double seconds);

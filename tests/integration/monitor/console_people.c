@@ -138,6 +138,39 @@ Test(console_people, a_name_that_a_proxy_gives_has_the_rights_of_its_line) {
   end();
 }
 
+static long status_of_header(const char *header, size_t length) {
+  static const char BEGIN[] = "GET /api/who HTTP/1.1\r\nHost: localhost\r\n";
+  char request[256];
+  size_t at = strlen(BEGIN);
+  memcpy(request, BEGIN, at);
+  memcpy(request + at, header, length);
+  memcpy(request + at + length, "\r\nX-More: a\r\n\r\n", 17);
+  return visitor_status(port, request, at + length + 17);
+}
+
+Test(console_people, the_name_of_a_token_gives_no_rights_without_the_token) {
+  begin("people_name");
+  cr_expect_str_eq(who("X-Forwarded-Email: anna").body, "{\"name\":\"anna\",\"by_proxy\":true,\"rights\":[]}");
+  cr_expect_eq(wish(TYPE "X-Forwarded-Email: anna", PAUSE).status, 403);
+  cr_expect_eq(wish(AS_BEN "\r\nX-Forwarded-Email: anna", PAUSE).status, 403);
+  cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.target"), "running");
+  end();
+}
+
+Test(console_people, two_names_or_control_characters_in_the_proxys_header_are_rejected) {
+#define STATUS_OF(text) status_of_header(text, sizeof(text) - 1)
+  begin("people_header");
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla@example.org"), 200);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla@example.org\r\nX-Forwarded-Email: dora"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: dora\r\nx-forwarded-email: carla@example.org"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email:\r\nX-Forwarded-Email: carla@example.org"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla@example.org\0@evil.example"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla@example.org\001"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla\r@example.org"), 400);
+  cr_expect_eq(STATUS_OF("X-Forwarded-Email: carla@example.org\177"), 400);
+  end();
+}
+
 Test(console_people, a_file_that_cannot_be_read_is_told_at_the_start) {
   begin("people_start");
   const char *said;

@@ -240,17 +240,8 @@ Test(monitor, a_command_asks_a_process_how_it_is) {
   fixture_end(&f);
 }
 
-/* Whether an answer to these bytes begins with "HTTP/1.1 200". */
 static bool is_ok(int port, const char *request) {
-  char answer[16] = "";
-  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-  inet_pton(AF_INET, "127.0.0.1", &server.sin_addr);
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert_eq(connect(fd, (struct sockaddr *)&server, sizeof server), 0);
-  cr_assert(send(fd, request, strlen(request), MSG_NOSIGNAL) > 0);
-  recv(fd, answer, sizeof answer - 1, MSG_WAITALL);
-  close(fd);
-  return strncmp(answer, "HTTP/1.1 200", 12) == 0;
+  return visitor_status(port, request, strlen(request)) == 200;
 }
 
 /* What HAProxy and curl -0 send, and what Kubernetes and a proxy do. */
