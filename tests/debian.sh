@@ -3,7 +3,8 @@
 # `make check-debian` runs. Ends with a line for each Debian and one line for all; exit status 1 when something failed.
 # Wants root, debootstrap and Debian's mirror; without them it says that it is skipped.
 #
-#   tests/debian.sh [RELEASE…]    bookworm, trixie and forky when none is named; SUITE=name or TEST=pattern as for check.sh
+#   tests/debian.sh [RELEASE…]    bookworm, trixie and forky when none is named; SUITE=name or TEST=pattern as for check.sh;
+#                                 WHOLE=1 runs all that `make check` runs
 #
 # DIR keeps the bare systems (/var/cache/rowrelay-debian), which are not made again, and a log of each run. MIRROR names
 # another mirror than the one that this machine's apt asks.
@@ -17,7 +18,7 @@ command -v debootstrap >/dev/null || skip "there is no debootstrap here: apt-get
 releases=("$@")
 ((${#releases[@]})) || releases=(bookworm trixie forky)
 # Those where most depends on libraries.
-[[ -n ${SUITE:-}${TEST:-} ]] || SUITE='@(capture|containers|delivery|kafka|listeners|nats|package|rabbit|redis|roles|search_wire|types|verify|webhook*)'
+[[ -n ${SUITE:-}${TEST:-}${WHOLE:-} ]] || SUITE='@(capture|containers|delivery|kafka|listeners|nats|package|rabbit|redis|roles|search_wire|types|verify|webhook*)'
 dir=${DIR:-/var/cache/rowrelay-debian}
 mirror=${MIRROR:-http://deb.debian.org/debian}
 work=$(mktemp -d /tmp/rowrelay-debian-XXXXXX)
