@@ -89,7 +89,7 @@ trap 'exit 143' TERM
 
 # Settings of an ordinary server; max_prepared_transactions is 0 by default, and pg.sh says otherwise.
 start_server() {
-  $pg start "$dir/$1" fsync=on full_page_writes=on autovacuum_naptime=1min shared_buffers=512MB max_wal_size=8GB \
+  $pg start "$dir/$1" fsync=on autovacuum_naptime=1min shared_buffers=512MB max_wal_size=8GB \
     checkpoint_timeout=30min random_page_cost=1.1 max_prepared_transactions=0 >/dev/null
 }
 

@@ -70,7 +70,6 @@ port = 5432
 max_connections = 200
 wal_level = logical
 fsync = off
-full_page_writes = off
 max_wal_size = 2GB
 autovacuum_naptime = 1h
 log_line_prefix = '%m [%p] %a '

@@ -243,7 +243,8 @@ Test(listeners, a_token_sees_what_its_role_may_select) {
   is_told("r", "/changes?table=shop.item", 403, "may not read the log of table shop.item");
   is_told("a", "/changes?table=shop.nothing", 404, "there is no table shop.nothing");
   is_told("b", "/changes?table=shop.item,public.plain", 404, "table public.plain is not captured");
-  is_told("a", "/changes?table=%22", 400, "");
+  /* since 16, to_regclass() takes a name that cannot be one for a table that is not there */
+  is_told("a", "/changes?table=%22", PQserverVersion(f.at_source) < 160000 ? 400 : 404, "");
   is_told("a", "/changes?since=1.5", 400, "this is not a cursor: 1.5");
   is_told("a", "/changes?since=0123abcd.1/3:3:", 410, "Begin again with 'now'");
   is_told("a", "/changes?max=none", 400, "max is a number");
