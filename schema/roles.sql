@@ -4,8 +4,10 @@
 do $$
 declare
   role_name text;
-  missing   text[] := array(select n from unnest('{rowrelay_admin,rowrelay_worker,rowrelay_reader}'::text[]) as n
-                             where not exists (select from pg_catalog.pg_roles r where r.rolname = n));
+  missing   text[] := array(select u.n from unnest('{rowrelay_admin,rowrelay_worker,rowrelay_reader}'::text[])
+                                             with ordinality as u(n, position)
+                             where not exists (select from pg_catalog.pg_roles r where r.rolname = u.n)
+                             order by u.position);
 begin
   foreach role_name in array missing loop
     begin
