@@ -316,6 +316,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/may_be_long.sql
 \ir ../triggers/small_row.sql
 \ir ../triggers/rest_name.sql
+\ir ../triggers/known_name.sql
 \ir ../triggers/has_ordinary_rows.sql
 \ir ../triggers/has_plain_rows.sql
 \ir ../triggers/lanes_of_routes.sql
@@ -334,6 +335,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/statement_many.sql
 \ir ../triggers/statement_body.sql
 \ir ../triggers/function_body.sql
+\ir ../triggers/made_functions.sql
 \ir ../triggers/rest_function.sql
 \ir ../triggers/native_obstacle.sql
 \ir ../triggers/has_native.sql

@@ -35,13 +35,8 @@ begin
   execute rowrelay.trigger_function(capture);
   -- It runs with its owner's rights, and only the schema's owner is sure to have enough.
   if owner <> current_user then
-    execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
-    if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
-      execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
-    end if;
-    if to_regproc(format('rowrelay.%I', rowrelay.statement_name(capture_id))) is not null then
-      execute format('alter function rowrelay.%I owner to %I', rowrelay.statement_name(capture_id), owner);
-    end if;
+    execute (select string_agg(format('alter function %s owner to %I', m.made, owner), '; ')
+               from rowrelay.made_functions(capture_id) as m);
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;

@@ -11,9 +11,15 @@
 --             masked, or values may have more text than their size tells. A change that cannot be captured so is passed
 --             on. Passing on a large row is always guarded: see rowrelay.record_key(). See rowrelay.trigger_body() for
 --             what is done with a row.
+--
+--             A session compiles a trigger function for each partition. Whether the table's columns are as they were is
+--             asked when a plan is made, which takes longer than all else then; so partitions share a function for it.
+--             It gets no row: PL/pgSQL also compiles a function for each type of a record that it gets, and one with a
+--             parameter of the table's type would keep the table from being dropped.
 -- Parameters: capture
--- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
-create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
+-- Result:     body: declarations and statements of PL/pgSQL; null for a table without ordinary rows. known: condition
+--             under which the rows are known, for the function that partitions share; null for another table
+create or replace function rowrelay.ordinary_body(capture rowrelay.capture, out body text, out known text)
 language plpgsql stable as $$
 declare
   relation     constant regclass := capture.relation;
@@ -37,7 +43,6 @@ declare
   new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
   old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   has_timezone boolean;
-  known        text;
   is_ordinary  text; -- conditions for an insert or update, and for a delete
   is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
@@ -46,7 +51,7 @@ declare
   branches     text;
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
-    return null;
+    return;
   end if;
 
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
@@ -152,7 +157,7 @@ begin
            '    end if;');
   end if;
 
-  return concat_ws(E'\n',
+  body := concat_ws(E'\n',
            'declare',
            -- each type that is named costs a session two kilobytes
            '  is_last found%type;',
@@ -163,7 +168,8 @@ begin
     case when not is_plain and keeps_before then
            '  old_row new_row%type;' end,
            'begin',
-    format('  while %s', known),
+    format('  while %s', case when is_partitioned then
+             format('rowrelay.%I(tg_relid)', rowrelay.known_name(capture.id)) else known end),
            '  loop',
     case when not is_plain then concat_ws(E'\n',
            '    begin',
@@ -233,5 +239,6 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
            '  return null;',
            'end');
+  known := case when is_partitioned then known end;
 end
 $$;

@@ -14,9 +14,8 @@ begin
                      where o.relation <> all (tables)), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
-  execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
-  execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
-  execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
+  execute (select coalesce(string_agg(format('drop function %s', m.made), '; '), '')
+             from rowrelay.made_functions(capture.id) as m);
   perform rowrelay.end_route(capture.id, null);
   update rowrelay.capture c set released_at = now() where c.id = capture.id;
 end

@@ -9,10 +9,8 @@ begin
   return query
     with trigger_function as (
       select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl, p.proname
-        from pg_proc p
-       where p.pronamespace = 'rowrelay'::regnamespace
-         and p.proname in ('capture_' || capture.id, rowrelay.rest_name(capture.id),
-                           rowrelay.statement_name(capture.id))
+        from rowrelay.made_functions(capture.id) as m
+        join pg_proc p on p.oid = m.made
     ), wanted(oid, grantee) as (
       select f.oid, c.relowner from pg_class c, trigger_function f
        where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner

@@ -222,9 +222,8 @@ begin
          and not exists (select from pg_class r where r.oid = c.relation)
          for update skip locked
     loop
-      execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
-      execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
-      execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
+      execute (select string_agg(format('drop function %s', m.made), '; ')
+                 from rowrelay.made_functions(capture.id) as m);
       return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then

@@ -236,6 +236,41 @@ Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
   fixture_end(&f);
 }
 
+/* PL/pgSQL compiles a trigger function for each partition that a session writes to; what it asks of the table's columns
+ * and parts when it is planned is shared. It was not, and 143 kB. */
+Test(many, writer_session_keeps_little_for_each_partition_of_hundreds) {
+  struct fixture f;
+  fixture_begin(&f, "many_partitions");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
+    cr_skip_test("PostgreSQL 13 does not tell what memory is for");
+  rowrelay_ok(&f, "target", "add", "w", "file:/dev/null", NULL);
+  int64_t kept[2];
+  for (int captured = 0; captured < 2; captured++) {
+    const char *name = captured ? "t" : "bare";
+    sql(f.at_source,
+        "create table %1$s (id int, part int, a text, b text, c int, d int, e numeric, f timestamptz, g date, h bool, "
+        "k bigint, primary key (part, id)) partition by list (part); do $$ begin for n in 1 .. 300 loop execute "
+        "format('create table %1$s_%%s partition of %1$s for values in (%%s)', n, n); end loop; end $$",
+        name);
+    if (captured)
+      rowrelay_ok(&f, "capture", "t", "--to", "w", NULL);
+    PGconn *writer = connect_to(f.source, NULL);
+    sql(writer, "set timezone = 'Europe/Rome'; insert into %s_300 values (1, 300, 'x')", name);
+    int64_t before = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts");
+    sql(writer,
+        "do $$ begin for n in 1 .. 100 loop execute format('insert into %s_%%s values (1, %%s, ''x'')', n, n); "
+        "end loop; end $$",
+        name);
+    kept[captured] =
+        (ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts") - before) / 100 / 1024;
+    PQfinish(writer);
+  }
+  cr_assert(kept[1] - kept[0] < 125, "%lld kB, and %lld kB where they are not captured", (long long)kept[1],
+            (long long)kept[0]);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.change where op = 'i' and caveat is null"), 101);
+  fixture_end(&f);
+}
+
 /* Tables that differ in what their images need, each with an integer key and a column "v" that is updated. */
 static const char *const KINDS[][2] = {
     {"id int primary key, v text", ""},

@@ -5620,9 +5620,8 @@ begin
          and not exists (select from pg_class r where r.oid = c.relation)
          for update skip locked
     loop
-      execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
-      execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
-      execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
+      execute (select string_agg(format('drop function %s', m.made), '; ')
+                 from rowrelay.made_functions(capture.id) as m);
       return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then
@@ -9470,6 +9469,11 @@ $$;
 -- Parameters: capture id
 create or replace function rowrelay.rest_name(capture_id integer) returns text
 language sql immutable as $$ select 'capture_' || capture_id || '_rest' $$;
+-- Purpose:    returns the name of the function by which the partitions of a table know their rows; see
+--             rowrelay.ordinary_body()
+-- Parameters: capture id
+create or replace function rowrelay.known_name(capture_id integer) returns text
+language sql immutable as $$ select 'capture_' || capture_id || '_known' $$;
 -- Purpose:    whether the trigger function of a table can be made of two, of which the first captures ordinary rows
 --             (rowrelay.ordinary_body)
 -- Parameters: capture
@@ -9565,9 +9569,15 @@ $$;
 --             masked, or values may have more text than their size tells. A change that cannot be captured so is passed
 --             on. Passing on a large row is always guarded: see rowrelay.record_key(). See rowrelay.trigger_body() for
 --             what is done with a row.
+--
+--             A session compiles a trigger function for each partition. Whether the table's columns are as they were is
+--             asked when a plan is made, which takes longer than all else then; so partitions share a function for it.
+--             It gets no row: PL/pgSQL also compiles a function for each type of a record that it gets, and one with a
+--             parameter of the table's type would keep the table from being dropped.
 -- Parameters: capture
--- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
-create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
+-- Result:     body: declarations and statements of PL/pgSQL; null for a table without ordinary rows. known: condition
+--             under which the rows are known, for the function that partitions share; null for another table
+create or replace function rowrelay.ordinary_body(capture rowrelay.capture, out body text, out known text)
 language plpgsql stable as $$
 declare
   relation     constant regclass := capture.relation;
@@ -9591,7 +9601,6 @@ declare
   new_has_key  constant text := rowrelay.has_key(relation, key_columns, 'new');
   old_has_key  constant text := rowrelay.has_key(relation, key_columns, 'old');
   has_timezone boolean;
-  known        text;
   is_ordinary  text; -- conditions for an insert or update, and for a delete
   is_deleted   text;
   new_is_awkward text; -- conditions on the rows, null for a table without such columns
@@ -9600,7 +9609,7 @@ declare
   branches     text;
 begin
   if not is_plain and rowrelay.has_ordinary_rows(capture) is not true then
-    return null;
+    return;
   end if;
 
   select case when i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}'
@@ -9706,7 +9715,7 @@ begin
            '    end if;');
   end if;
 
-  return concat_ws(E'\n',
+  body := concat_ws(E'\n',
            'declare',
            -- each type that is named costs a session two kilobytes
            '  is_last found%type;',
@@ -9717,7 +9726,8 @@ begin
     case when not is_plain and keeps_before then
            '  old_row new_row%type;' end,
            'begin',
-    format('  while %s', known),
+    format('  while %s', case when is_partitioned then
+             format('rowrelay.%I(tg_relid)', rowrelay.known_name(capture.id)) else known end),
            '  loop',
     case when not is_plain then concat_ws(E'\n',
            '    begin',
@@ -9787,6 +9797,7 @@ begin
            '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax) is null;',
            '  return null;',
            'end');
+  known := case when is_partitioned then known end;
 end
 $$;
 -- Purpose:    tells why a table of its kind cannot be captured by statement: the statement triggers of a table are not
@@ -10503,6 +10514,17 @@ begin
   return concat_ws(E'\n', format('language %s as %s', language, quote), body, quote);
 end
 $$;
+-- Purpose:    lists the functions that are made for a capture
+-- Parameters: capture id
+-- Result:     function; its name
+create or replace function rowrelay.made_functions(capture_id integer, out made regprocedure, out name text)
+  returns setof record
+language sql stable as $$
+  select p.oid, p.proname from pg_proc p
+   where p.pronamespace = 'rowrelay'::regnamespace
+     and p.proname in ('capture_' || capture_id, rowrelay.known_name(capture_id), rowrelay.rest_name(capture_id),
+                       rowrelay.statement_name(capture_id))
+$$;
 -- Purpose:    returns the text of the function beside a trigger function that is made for ordinary rows
 --             (rowrelay.ordinary_body): it captures any row. Nobody may execute it but its owner, as whom the trigger
 --             function runs.
@@ -10680,12 +10702,22 @@ $$;
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
-  plan constant text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
-  body constant text := rowrelay.ordinary_body(capture);
+  plan  constant text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
+  body  text;
+  known text;
 begin
+  select o.body, o.known into body, known from rowrelay.ordinary_body(capture) as o;
   return concat_ws(E';\n',
     case when body is not null or to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture.id))) is not null then
       rowrelay.rest_function(capture, body is not null) end,
+    case when known is not null
+              -- a session may still run a trigger function that asks it
+              or to_regproc(format('rowrelay.%I', rowrelay.known_name(capture.id))) is not null then
+      concat_ws(E';\n',
+        format(E'create or replace function rowrelay.%I(tg_relid pg_catalog.oid) returns pg_catalog.bool\n%s',
+               rowrelay.known_name(capture.id),
+               rowrelay.function_body('plpgsql', format(E'begin\n  return %s;\nend', coalesce(known, 'false')))),
+        format('revoke all on function rowrelay.%I from public', rowrelay.known_name(capture.id))) end,
     format(E'create or replace function rowrelay.%I() returns trigger security definer%s\n%s',
            'capture_' || capture.id, case when body is null and plan is null then ' set jit = off' end,
            rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
@@ -11129,10 +11161,8 @@ begin
   return query
     with trigger_function as (
       select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl, p.proname
-        from pg_proc p
-       where p.pronamespace = 'rowrelay'::regnamespace
-         and p.proname in ('capture_' || capture.id, rowrelay.rest_name(capture.id),
-                           rowrelay.statement_name(capture.id))
+        from rowrelay.made_functions(capture.id) as m
+        join pg_proc p on p.oid = m.made
     ), wanted(oid, grantee) as (
       select f.oid, c.relowner from pg_class c, trigger_function f
        where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner
@@ -11185,13 +11215,8 @@ begin
   execute rowrelay.trigger_function(capture);
   -- It runs with its owner's rights, and only the schema's owner is sure to have enough.
   if owner <> current_user then
-    execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
-    if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
-      execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
-    end if;
-    if to_regproc(format('rowrelay.%I', rowrelay.statement_name(capture_id))) is not null then
-      execute format('alter function rowrelay.%I owner to %I', rowrelay.statement_name(capture_id), owner);
-    end if;
+    execute (select string_agg(format('alter function %s owner to %I', m.made, owner), '; ')
+               from rowrelay.made_functions(capture_id) as m);
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;
@@ -12695,9 +12720,8 @@ begin
                      where o.relation <> all (tables)), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
-  execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
-  execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
-  execute format('drop function if exists rowrelay.%I()', rowrelay.statement_name(capture.id));
+  execute (select coalesce(string_agg(format('drop function %s', m.made), '; '), '')
+             from rowrelay.made_functions(capture.id) as m);
   perform rowrelay.end_route(capture.id, null);
   update rowrelay.capture c set released_at = now() where c.id = capture.id;
 end
