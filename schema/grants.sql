@@ -24,7 +24,7 @@ declare
       "another_life", "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold",
       "copy_join", "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key",
       "is_undecided",
-      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_unfound", "pending_of",
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_loss", "note_unfound", "pending_of",
       "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
       "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns

@@ -176,7 +176,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql
 \ir functions/target/is_mirror.sql
-\ir functions/target/note_lost_source.sql
 \ir functions/target/verify_commands.sql
 \ir functions/history/logged_tables.sql
 \ir ../triggers/base_type.sql
@@ -404,6 +403,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/note_unfound.sql
 \ir functions/target/close_gap.sql
 \ir functions/target/gap_commands.sql
+\ir functions/target/note_loss.sql
 \ir functions/target/changes_name.sql
 \ir functions/target/is_captured_itself.sql
 \ir functions/target/check_into.sql

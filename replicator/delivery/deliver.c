@@ -61,7 +61,8 @@ static void measure_batch(const struct work *work, const struct outcomes *pushed
 
 static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   struct error error;
-  struct settlement settlement = {.claim = work->keep.claim, .outcomes = outcomes, .instance = work->worker->instance};
+  struct settlement settlement = {
+      .claim = work->keep.claim, .outcomes = outcomes, .pushed = outcomes, .instance = work->worker->instance};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;
@@ -108,7 +109,8 @@ static bool documents_settle(struct work *work, struct outcomes *outcomes) {
             document_note(&work->document, work->source, outcomes, work->settings->on_error == ON_ERROR_HALT, &error);
   for (size_t i = 0; ok && i < work->batch.count; i++)
     outcomes_decide(&claimed, i, OUTCOME_DELIVERED, NULL);
-  struct settlement settlement = {.claim = work->keep.claim, .outcomes = &claimed, .instance = work->worker->instance};
+  struct settlement settlement = {
+      .claim = work->keep.claim, .outcomes = &claimed, .pushed = outcomes, .instance = work->worker->instance};
   ok = ok && settle(&settlement, &error);
   outcomes_release(&claimed);
   if (!ok && pgconn_alive(source_connection(work->source)) && error.kind != FAILURE_RETRY) {

@@ -136,10 +136,18 @@ static bool deliver_claimed(struct work *work, const struct claim *claim) {
   return stay && (work->source_failures <= 1 || work_wait_for_source(work));
 }
 
+/* If it cannot be asked now, it is when there is something to push. */
+static void look_once(struct work *work) {
+  struct error ignored;
+  if (work->kind->looks_at_start && !atomic_exchange(&work->worker->pool->has_looked, true))
+    (void)work_open_target(work, &ignored);
+}
+
 /* Waits after a claim that got nothing. */
 static bool wait_for_more(struct round *round, enum claimed claimed) {
   struct work *work = round->work;
   work->was_small = false;
+  look_once(work);
   switch (claimed) {
   case CLAIMED_OUTDATED:
     work->has_settings = false;

@@ -24,6 +24,7 @@ struct worker_pool {
   struct meter *meter;
   const char *name; /* of the target; borrowed from the meter */
   struct floor floor;
+  _Atomic bool has_looked;        /* a worker has asked the target, or tried to, what it has lost */
   _Atomic int workers_everywhere; /* of all live processes together */
   struct backlog *backlog;        /* of all targets; borrowed */
 

@@ -537,7 +537,8 @@ static void say_goodbye(struct supervisor *supervisor) {
   if (supervisor->source == NULL)
     return;
   pgconn_set_deadline(source_connection(supervisor->source), GOODBYE_TIMEOUT);
-  if (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
+  if (!note_losses(supervisor, &ignored) || !store_floors(supervisor, &ignored) ||
+      !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
       !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored))
     log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
 }

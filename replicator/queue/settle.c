@@ -318,9 +318,21 @@ struct lists {
   struct buffer refused;
   struct buffer returned;
   struct buffer receipts;
-  struct buffer held;   /* JSON: tables that wait */
-  struct buffer passed; /* JSON: tables that waited */
+  struct buffer passed_lanes; /* an array literal: those in which the target has confirmed this claim */
+  struct buffer held;         /* JSON: tables that wait */
+  struct buffer passed;       /* JSON: tables that waited */
 };
+
+/* What is settled before it is pushed is not confirmed. */
+static void add_passed_lanes(struct buffer *lanes, const struct settlement *settlement) {
+  const struct settings *settings = settlement->claim->settings;
+  const struct batch *batch = settlement->outcomes->batch;
+  array_open(lanes);
+  if (!settings->at_most_once && outcomes_count(settlement->pushed, OUTCOME_DELIVERED) > 0)
+    for (size_t i = 0; i < batch->lane_count; i++)
+      array_add(lanes, settings->document ? lane_of_keys(settings->lanes, batch->lanes[i]) : batch->lanes[i]);
+  buffer_add_string(lanes, "}");
+}
 
 static void lists_fill(struct lists *lists, const struct settlement *settlement, bool heals) {
   const struct outcomes *outcomes = settlement->outcomes;
@@ -332,6 +344,7 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   list_open(&lists->refused);
   list_open(&lists->returned);
   buffer_init(&lists->receipts, LIST_LIMIT);
+  add_passed_lanes(&lists->passed_lanes, settlement);
   buffer_init(&lists->held, LIST_LIMIT);
   buffer_init(&lists->passed, LIST_LIMIT);
   hold_write_lists(outcomes, &lists->held, &lists->passed);
@@ -381,8 +394,8 @@ static bool list_receipts(struct lists *lists, const struct outcomes *outcomes, 
 
 static bool lists_ok(const struct lists *lists, struct error *error) {
   return buffer_ok(&lists->delivered_ids, "a list of changes", error) &&
-         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->held, "a list of tables", error) &&
-         buffer_ok(&lists->passed, "a list of tables", error) &&
+         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->passed_lanes, "a list of lanes", error) &&
+         buffer_ok(&lists->held, "a list of tables", error) && buffer_ok(&lists->passed, "a list of tables", error) &&
          buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
          buffer_ok(&lists->gone_ids, "a list of changes", error) &&
          buffer_ok(&lists->returned_ids, "a list of changes", error) &&
@@ -400,6 +413,7 @@ static void lists_release(struct lists *lists) {
   buffer_release(&lists->refused);
   buffer_release(&lists->returned);
   buffer_release(&lists->receipts);
+  buffer_release(&lists->passed_lanes);
   buffer_release(&lists->held);
   buffer_release(&lists->passed);
 }
@@ -455,7 +469,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
     if (lists.receipts.length > 2)
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
-                                 batch->receipt.claimed_at, lists.receipts.data));
+                                 batch->receipt.claimed_at, lists.receipts.data, lists.passed_lanes.data));
     add_holds(connection, &lists, target.text);
     if (!list_is_empty(&lists.refused))
       pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, lists.refused.data));

@@ -11,7 +11,8 @@
 struct settlement {
   const struct claim *claim;
   const struct outcomes *outcomes;
-  const char *instance; /* id of this process */
+  const struct outcomes *pushed; /* the same, or those of the documents that were built */
+  const char *instance;          /* id of this process */
 };
 
 /* On an error the transaction is rolled back: everything is queued as before, and may be delivered again. */

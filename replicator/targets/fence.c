@@ -187,32 +187,21 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
   return ok;
 }
 
-enum { FENCED_IS_STANDBY, FENCED_LANE, FENCED_TOKEN }; /* columns of fence_lanes.sql */
-
-bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error) {
-  size_t count = (size_t)settings->lanes.count;
-  int64_t *before = calloc(2 * count + 1, sizeof *before); /* not of nothing */
-  int first = settings->lanes.first;
-  PGresult *reply = NULL;
-  if (before == NULL)
-    return error_set(error, FAILURE_RETRY, "out of memory");
-  int64_t *now = before + count;
-  loss_recall_lanes(settings, before);
-  bool ok =
-      pgconn_run(connection, &QUERY_fence_lanes,
-                 VALUES(settings->source_id, number(first).text, number(first + (int)count - 1).text), &reply, error);
-  for (int row = 0; ok && row < PQntuples(reply); row++)
-    if (!PQgetisnull(reply, row, FENCED_LANE))
-      now[result_int(reply, row, FENCED_LANE) - first] = result_bigint(reply, row, FENCED_TOKEN);
-  if (ok && !result_bool(reply, 0, FENCED_IS_STANDBY))
-    loss_look_at_lanes(settings, before, now);
-  PQclear(reply);
-  free(before);
+bool fence_look(struct pgconn *connection, const struct settings *settings, struct source *source,
+                struct error *error) {
+  PGresult *confirmed = NULL;
+  PGresult *lost = NULL;
+  bool ok = source_run(source, &QUERY_confirmed_claims, VALUES(number(settings->target).text), &confirmed, error);
+  if (ok && !PQgetisnull(confirmed, 0, CONFIRMED_LANES))
+    ok = pgconn_run(connection, &QUERY_fence_lost,
+                    VALUES(settings->source_id, PQgetvalue(confirmed, 0, CONFIRMED_LANES),
+                           PQgetvalue(confirmed, 0, CONFIRMED_TOKENS)),
+                    &lost, error);
+  if (lost != NULL && PQntuples(lost) > 0)
+    loss_tell(settings, "the last claim", result_bigint(lost, 0, 0), result_bigint(lost, 0, 1));
+  PQclear(confirmed);
+  PQclear(lost);
   return ok;
-}
-
-void fence_know(const struct settings *settings, const struct push *push) {
-  loss_know_lanes(settings, push->lanes, push->lane_count, push->token);
 }
 
 static const int64_t *find(const struct fence *fence, int64_t change_id) {

@@ -57,12 +57,12 @@ MUST_CHECK bool fence_raise_dropped(struct pgconn *connection, const char *sourc
                                     struct error *error);
 
 /*
- * Looks whether the target has lost what it had: in each lane, numbers of claims only grow. Warns of it; see loss.h. A
- * standby may lag, and is asked nothing.
+ * Looks whether the target knows the claims that it has confirmed, by the source's receipts, whichever process
+ * delivered them and whenever. Warns if it has lost some; see loss.h. Every worker asks when it connects, before it
+ * pushes.
  */
-MUST_CHECK bool fence_look(struct pgconn *connection, const struct settings *settings, struct error *error);
-/* What was pushed is committed there. */
-void fence_know(const struct settings *settings, const struct push *push);
+MUST_CHECK bool fence_look(struct pgconn *connection, const struct settings *settings, struct source *source,
+                           struct error *error);
 
 /* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
 MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);

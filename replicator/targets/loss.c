@@ -13,12 +13,9 @@
 
 /* Of two places with one slot, the later one is remembered. */
 #define SLOTS 1024
-#define LANE_SLOTS 65536
 #define TARGETS 512
 /* Milliseconds. */
 #define QUIET_TIME 60000
-
-#define LANE "the last claim" /* of a lane, for people */
 
 struct place {
   uint64_t hash;
@@ -34,7 +31,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct loss losses[TARGETS];                      /* that nobody has taken yet; more are only logged */
 static size_t loss_count;
 static struct warning warnings[TARGETS]; /* of two targets with one slot, the later one is remembered */
-static struct place lanes[LANE_SLOTS];
 
 /* What a server answers to two threads arrives here in any order, so each thread compares its own answers. */
 static _Thread_local struct place places[SLOTS];
@@ -75,7 +71,7 @@ static void keep(const struct loss *loss, bool is_newer) {
   pthread_mutex_unlock(&lock);
 }
 
-static void warn(const struct settings *settings, const char *name, int64_t before, int64_t now) {
+void loss_tell(const struct settings *settings, const char *name, int64_t before, int64_t now) {
   struct error error;
   struct shell_word word;
   struct loss loss = {.target = settings->target};
@@ -116,48 +112,6 @@ void loss_look(const struct settings *settings, const char *name, int part, int6
   uint64_t hash = hash_of(settings, name, part);
   struct place *place = &places[hash % SLOTS];
   if (place->hash == hash && position < place->position)
-    warn(settings, name, place->position, position);
+    loss_tell(settings, name, place->position, position);
   *place = (struct place){.hash = hash, .position = position};
-}
-
-static struct place *place_of_lane(uint64_t hash) {
-  return &lanes[hash % LANE_SLOTS];
-}
-
-void loss_know_lanes(const struct settings *settings, const int *of_push, size_t count, int64_t token) {
-  pthread_mutex_lock(&lock);
-  for (size_t i = 0; i < count; i++) {
-    uint64_t hash = hash_of(settings, LANE, of_push[i]);
-    struct place *place = place_of_lane(hash);
-    if (place->hash != hash || place->position < token)
-      *place = (struct place){.hash = hash, .position = token};
-  }
-  pthread_mutex_unlock(&lock);
-}
-
-void loss_recall_lanes(const struct settings *settings, int64_t *tokens) {
-  pthread_mutex_lock(&lock);
-  for (int i = 0; i < settings->lanes.count; i++) {
-    uint64_t hash = hash_of(settings, LANE, settings->lanes.first + i);
-    const struct place *place = place_of_lane(hash);
-    tokens[i] = place->hash == hash ? place->position : 0;
-  }
-  pthread_mutex_unlock(&lock);
-}
-
-void loss_look_at_lanes(const struct settings *settings, const int64_t *before, const int64_t *now) {
-  int fallen = -1;
-  pthread_mutex_lock(&lock);
-  for (int i = 0; i < settings->lanes.count; i++) {
-    uint64_t hash = hash_of(settings, LANE, settings->lanes.first + i);
-    struct place *place = place_of_lane(hash);
-    if (now[i] >= before[i])
-      continue;
-    fallen = i;
-    if (place->hash == hash && place->position == before[i])
-      place->position = now[i]; /* it is told of once */
-  }
-  pthread_mutex_unlock(&lock);
-  if (fallen >= 0)
-    warn(settings, LANE, before[fallen], now[fallen]);
 }

@@ -20,14 +20,10 @@
 void loss_look(const struct settings *settings, const char *name, int part, int64_t position);
 
 /*
- * The same for the lanes of a target whose fence has the number of the last claim of each: what any thread of this
- * process has pushed is remembered, because another lane, or another thread, may be the first to push again.
- * `loss_recall_lanes` gives the claims that are known to be committed there (0: of none), one for each of the settings'
- * lanes, before the target is asked; then `loss_look_at_lanes` compares them with what it answers.
+ * The same, where somebody else has found it: `name` was at `before` and is at `now`. A PostgreSQL target is asked when
+ * a worker connects, see fence_look().
  */
-void loss_know_lanes(const struct settings *settings, const int *of_push, size_t count, int64_t token);
-void loss_recall_lanes(const struct settings *settings, int64_t *tokens);
-void loss_look_at_lanes(const struct settings *settings, const int64_t *before, const int64_t *now);
+void loss_tell(const struct settings *settings, const char *name, int64_t before, int64_t now);
 
 struct loss {
   int target;

@@ -110,7 +110,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   } else if (ok) {
     ok = session_open(&postgres->connection, settings, url, error) &&
          fence_raise_dropped(postgres->connection, settings->source_id, source, error) &&
-         fence_look(postgres->connection, settings, error) && limit_lock_waits(postgres, error);
+         fence_look(postgres->connection, settings, source, error) && limit_lock_waits(postgres, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -319,8 +319,6 @@ static bool push_all(struct postgres *postgres, const struct push *push, struct 
   /* What is known of the table may be out of date; a fresh look can tell what is wrong. */
   if (!ok && error->kind == FAILURE_TABLE)
     forget(postgres);
-  if (ok && !postgres->is_source)
-    fence_know(postgres->settings, push);
   for (size_t i = 0; ok && i < push->count; i++)
     verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
   return ok;
@@ -404,6 +402,7 @@ const struct target_kind TARGET_POSTGRESQL = {.name = "postgresql",
                                               .batch_rows = "10000",
                                               .keeps_state = true,
                                               .overwrites = true,
+                                              .looks_at_start = true,
                                               .wants_details = postgres_wants_details,
                                               .open = postgres_open,
                                               .push = postgres_push,

@@ -75,6 +75,8 @@ struct target_kind {
   bool overwrites;
   /* open() only reads URL and options, and takes no `source`: a starting process uses it to check them. */
   bool opens_alone;
+  /* open() looks whether the target has lost what it had: a starting process asks also where nothing is pending. */
+  bool looks_at_start;
   /* test() writes nothing there: doctor may call it. */
   bool test_sends_nothing;
   /* Whether it needs captured_at, txid and actor of each change. */

@@ -379,6 +379,10 @@ comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refuse
   'change of the row, or skipped by a person; copied: the row came with a copy of the whole table; retried, replayed: '
   'a person has queued it once more';
 comment on column rowrelay.receipt.actor is 'who skipped, retried or replayed it';
+alter table rowrelay.receipt add column lanes integer[];
+comment on column rowrelay.receipt.lanes is
+  'in which the target has confirmed this claim: its fence has it, or a later one, unless it has lost what it had; '
+  'null: it cannot be said';
 
 alter table rowrelay.target add column resumed_by text, add column resumed_at timestamptz;
 comment on column rowrelay.target.resumed_by is 'who resumed it last; who paused it is in its reason';

@@ -16,7 +16,8 @@ select c.relation,
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
                                  'dropped or disabled, a child or partition had none yet or was put back, it was '
-                                 'another table or captured with other options; or because a column was altered, '
+                                 'another table or captured with other options, or it, having no '
+                                 'key, is of a target or source that was restored; or because a column was altered, '
                                  'replaced or renamed, or added while the rows were written anew, and no change '
                                  'tells what older rows have in it; or (unfound) because rows without a key were not '
                                  'found there that were to be changed or deleted; a row goes when its target has been '

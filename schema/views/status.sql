@@ -78,9 +78,10 @@ select t.name as target,
                          format(case when g.unfound
                                   then '%s differs: rows without a key that were to be changed or deleted there were '
                                        'not found, last at %s -- run: %s%s'
-                                  else '%s lacks changes made before %s, when its triggers, or those of a new child or '
-                                       'partition, were missing or disabled, it was another table or captured '
-                                       'otherwise, or columns were altered -- run: %s%s' end,
+                                  else '%s lacks changes made before %s, when its target or source was restored, its '
+                                       'triggers, or those of a new child or partition, were missing or disabled, it '
+                                       'was another table or captured otherwise, or columns were altered -- run: %s%s'
+                                       end,
                                 (array_agg(g.relation_name order by g.relation_name))[1],
                                 to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                                 (array_agg(g.repair order by g.relation_name))[1],

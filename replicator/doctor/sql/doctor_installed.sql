@@ -97,7 +97,7 @@ select f.level as level, f.what as what, f.tables as tables, f.meaning as meanin
     select 3, 'warn', 'lost changes', json_agg(g.relation_name order by g.relation_name),
            format('%s lacks changes of tables whose triggers, or those of a new child or partition, were missing '
                   'or disabled for a while, that were replaced, whose columns were altered, or of which more is '
-                  'captured now', g.target),
+                  'captured now, or rows without a key since it or the source was restored', g.target),
            min(g.repair)
       from rowrelay.gaps g
      where not g.unfound and (not $2::bool or g.relation = any ($1::oid[]))

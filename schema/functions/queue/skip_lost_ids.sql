@@ -20,6 +20,7 @@ declare
   noted  bigint;
   happened text;
   was_restored boolean;
+  lost   text;
 begin
   -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
   if pg_is_in_recovery() then
@@ -61,12 +62,17 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
-    perform rowrelay.note_lost_source('was restored from a dump');
+    lost := 'was restored from a dump';
     delete from rowrelay.floor where true; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last, this) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
-    perform rowrelay.note_lost_source('failed over, or was recovered');
+    lost := 'failed over, or was recovered';
   end if;
+  -- Nobody can know what it was, so it is noted of all targets but this database itself, which has lost it as well.
+  perform rowrelay.note_loss(t.id, format('the source %s, and may have lost changes that the target has', lost))
+     from rowrelay.target t
+    where lost is not null and t.may_differ is null and t.dropped_at is null and t.url !~ '^postgres(ql)?:$'
+      and not exists (select from rowrelay.document d where d.target = t.id);
   perform rowrelay.renumber();
   perform rowrelay.note_start();
 

@@ -122,7 +122,8 @@ Test(outage, a_target_that_lost_what_it_had_is_told_of) {
   wait_until_empty(&f, 10);
   cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'old'") == 0);
   rowrelay_ok(&f, "target", "resume", "w", NULL);
-  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status where target = 'w'"), "");
+  const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'w'");
+  cr_expect(strstr(note, "lost what it had") == NULL && strstr(note, "public.note lacks changes") != NULL, "%s", note);
   cr_assert(stop_process(process, SIGTERM) == 0);
   end_lagged(&f, server);
 }
@@ -150,6 +151,67 @@ Test(outage, that_a_target_lost_what_it_had_is_not_hidden_by_what_is_pushed_firs
   wait_until(f.at_source, "", 10, "select note from rowrelay.status where target = 'v'");
   cr_assert(stop_process(process, SIGTERM) == 0);
   f.at_target = connect_to(f.target, NULL);
+  end_lagged(&f, server);
+}
+
+/* Nothing runs while the target is restored, so nobody who delivered there is left to compare. */
+static void begin_restored(struct fixture *f, const char *name, PGconn **server) {
+  begin_lagged(f, name, server);
+  write_rows(f, "lost");
+  rowrelay_ok(f, "run", "--workers", "2", "--until-empty", NULL);
+  put_lagged_in_place(f, *server);
+}
+
+static const char *note_of(struct fixture *f, const char *target) {
+  return ask(f->at_source, "select note from rowrelay.status where target = '%s'", target);
+}
+
+Test(outage, target_restored_while_nothing_ran_is_noted_at_the_next_start) {
+  struct fixture f;
+  PGconn *server;
+  begin_restored(&f, "restored_stopped", &server);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  f.at_target = connect_to(f.target, NULL);
+  cr_assert_eq(ask_number(f.at_target, "select count(*) from item where name = 'old'"), 20, "nothing was pending");
+  cr_expect_not_null(strstr(note_of(&f, "w"), "the server has lost what it had"), "%s", note_of(&f, "w"));
+  cr_expect_not_null(strstr(note_of(&f, "w"), "rowrelay verify w --repair"), "%s", note_of(&f, "w"));
+  cr_expect(rowrelay(&f, NULL, NULL, "verify", "w", "--repair", NULL) == 3);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  /* No comparison repairs a table without a key. */
+  cr_expect_null(strstr(note_of(&f, "w"), "lost what it had"), "%s", note_of(&f, "w"));
+  cr_expect_not_null(strstr(note_of(&f, "w"), "public.note lacks changes"), "%s", note_of(&f, "w"));
+  sql(f.at_target, "truncate note");
+  rowrelay_ok(&f, "backfill", "note", "--to", "w", NULL);
+  check_equal(&f);
+  cr_expect_str_eq(note_of(&f, "w"), "");
+  write_rows(&f, "well");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  check_equal(&f);
+  cr_expect_str_eq(note_of(&f, "w"), "");
+  end_lagged(&f, server);
+}
+
+Test(outage, document_in_a_target_restored_while_nothing_ran_is_noted) {
+  struct fixture f;
+  PGconn *server;
+  begin(&f, "restored_document");
+  sql(f.at_source, "create table part (id int primary key, name text); insert into part values (1, 'old')");
+  rowrelay_ok(&f, "capture", "part", NULL);
+  sql(f.at_source, "select rowrelay.add_document('d', 'w', 'id', 'select id, name from part where id = any ($1)', "
+                   "'{part:id}', create_table => true, into_table => 'parts')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  server = connect_to(f.target, "dbname=postgres");
+  PQfinish(f.at_target);
+  sql(server, "create database %s_lagged template %s", f.name, f.name);
+  sql(f.at_source, "update part set name = 'lost'");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(note_of(&f, "d"), "");
+  put_lagged_in_place(&f, server);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  f.at_target = connect_to(f.target, NULL);
+  cr_expect_not_null(strstr(note_of(&f, "d"), "rowrelay verify w --document d --repair"), "%s", note_of(&f, "d"));
+  cr_expect_str_eq(note_of(&f, "w"), "", "it has all that was delivered to it");
   end_lagged(&f, server);
 }
 

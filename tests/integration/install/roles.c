@@ -319,6 +319,18 @@ Test(roles, a_worker_isolates_what_is_refused) {
   people_end(&s);
 }
 
+Test(roles, worker_notes_that_a_target_was_restored) {
+  struct shop s;
+  people_begin(&s, "roles_restored");
+  sql(s.as_app, "insert into shop.item values (1, 'tea', 1)");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  sql(s.fixture.at_target, "delete from shop.item; delete from rowrelay_target.fence");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  cr_expect_not_null(
+      strstr(ask(s.as_boss, "select note from rowrelay.status where target = 'w'"), "the server has lost what it had"));
+  people_end(&s);
+}
+
 Test(roles, a_worker_does_nothing_else) {
   struct shop s;
   people_begin(&s, "roles_hand");

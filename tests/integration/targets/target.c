@@ -381,7 +381,7 @@ static void kill_before_it_settles(struct fixture *f, pid_t process) {
  */
 static void deliver_unsettled(struct fixture *f, const char *all, const char *arrived) {
   PGconn *locker = connect_to(f->source, NULL);
-  sql(locker, "begin; lock table rowrelay.receipt in access exclusive mode");
+  sql(locker, "begin; lock table rowrelay.receipt in exclusive mode");
   int64_t queued = ask_number(f->at_source, "select count(*) from rowrelay.queue");
   pid_t process = fixture_run(f, NULL, NULL);
   wait_until(f->at_target, all, 10, "%s", arrived);
@@ -469,7 +469,7 @@ Test(target, changes_leave_the_queue_and_arrive_in_the_same_transaction) {
 
   /* Until it is settled nobody sees anything of it, and a kill leaves nothing. */
   PGconn *locker = connect_to(f.source, NULL);
-  sql(locker, "begin; lock table rowrelay.receipt in access exclusive mode");
+  sql(locker, "begin; lock table rowrelay.receipt in exclusive mode");
   pid_t process = fixture_run(&f, "--target", "w", NULL);
   wait_until(f.at_source, "1", 10,
              "select count(*) from pg_locks where relation = 'rowrelay.receipt'::regclass and not granted");

@@ -141,7 +141,7 @@ Test(unfound, the_source_itself_as_target_is_told_of_too) {
 /* As a process that dies after its target has committed, and before the source has. */
 static void deliver_unsettled(struct fixture *f, const char *expected, const char *arrived) {
   PGconn *locker = connect_to(f->source, NULL);
-  sql(locker, "begin; lock table rowrelay.receipt in access exclusive mode");
+  sql(locker, "begin; lock table rowrelay.receipt in exclusive mode");
   pid_t process = fixture_run(f, "--workers", "1", NULL);
   wait_until(f->at_target, expected, 20, "%s", arrived);
   stop_process(process, SIGKILL);

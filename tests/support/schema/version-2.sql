@@ -1233,6 +1233,10 @@ comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refuse
   'change of the row, or skipped by a person; copied: the row came with a copy of the whole table; retried, replayed: '
   'a person has queued it once more';
 comment on column rowrelay.receipt.actor is 'who skipped, retried or replayed it';
+alter table rowrelay.receipt add column lanes integer[];
+comment on column rowrelay.receipt.lanes is
+  'in which the target has confirmed this claim: its fence has it, or a later one, unless it has lost what it had; '
+  'null: it cannot be said';
 
 alter table rowrelay.target add column resumed_by text, add column resumed_at timestamptz;
 comment on column rowrelay.target.resumed_by is 'who resumed it last; who paused it is in its reason';
@@ -4044,6 +4048,7 @@ declare
   noted  bigint;
   happened text;
   was_restored boolean;
+  lost   text;
 begin
   -- It may be promoted the next moment, and whoever did nothing here must not claim there then.
   if pg_is_in_recovery() then
@@ -4085,12 +4090,17 @@ begin
     perform rowrelay.copy_abandon(b.id, 'the database was restored from a dump')
        from rowrelay.backfill b where b.way = 'copy' and b.state in ('copying', 'joining');
     perform rowrelay.park_perhaps_sent('was restored from a dump');
-    perform rowrelay.note_lost_source('was restored from a dump');
+    lost := 'was restored from a dump';
     delete from rowrelay.floor where true; -- a process that was there before may have said what it knew
   elsif rowrelay.may_have_forgotten(last, this) then
     perform rowrelay.park_perhaps_sent('failed over, or was recovered to a point in time');
-    perform rowrelay.note_lost_source('failed over, or was recovered');
+    lost := 'failed over, or was recovered';
   end if;
+  -- Nobody can know what it was, so it is noted of all targets but this database itself, which has lost it as well.
+  perform rowrelay.note_loss(t.id, format('the source %s, and may have lost changes that the target has', lost))
+     from rowrelay.target t
+    where lost is not null and t.may_differ is null and t.dropped_at is null and t.url !~ '^postgres(ql)?:$'
+      and not exists (select from rowrelay.document d where d.target = t.id);
   perform rowrelay.renumber();
   perform rowrelay.note_start();
 
@@ -5744,22 +5754,6 @@ create or replace function rowrelay.is_mirror(target rowrelay.target) returns bo
 language sql stable as $$
   select target.url ~ '^postgres(ql)?:' and coalesce(target.options ->> 'mode', 'mirror') = 'mirror'
          and not exists (select from rowrelay.document d where d.target = target.id)
-$$;
--- Purpose:    notes that the targets may have what this source has lost, because a standby took over that may have
---             lagged, or a dump was restored, for status and doctor. Nobody can know what it was, so it stays until a
---             person has compared and resumes the target, as where a target's server has lost what it had; what is
---             noted already stays. What is delivered into this database itself was lost with it.
--- Parameters: what happened to the source
-create or replace function rowrelay.note_lost_source(happened text) returns void
-language sql as $$
-  update rowrelay.target t
-     set may_differ = format('at %s the source %s, and may have lost changes that the target has -- %s; then: '
-                             'rowrelay target resume %s', to_char(now(), 'YYYY-MM-DD HH24:MI:SS'), happened,
-                             case when rowrelay.is_mirror(t)
-                                  then format('rowrelay verify %s --repair', rowrelay.shell_word(t.name))
-                                  else 'compare it with the tables' end, rowrelay.shell_word(t.name))
-   where t.may_differ is null and t.dropped_at is null and t.url !~ '^postgres(ql)?:$'
-     and not exists (select from rowrelay.document d where d.target = t.id);
 $$;
 -- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
 --             same command.
@@ -12857,6 +12851,31 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (values (target.id)) as t(id)
     left join rowrelay.document d on d.target = t.id
     left join rowrelay.target p on p.id = d.delivers_to
+$$;
+-- Purpose:    notes that a target may differ from the tables, for status and doctor: it has lost what it had, or may
+--             have what the source has lost. It stays until changes are replayed, or a person has repaired it and resumes it
+--             while it runs. Of tables without a key, which no comparison repairs, gaps are noted as well: each stays
+--             until the table has been copied or found equal, see view rowrelay.gaps.
+-- Parameters: target or document; what happened; what helps (null: to compare)
+create or replace function rowrelay.note_loss(target_id integer, what text, helps text default null) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update rowrelay.target t
+     set may_differ = format('at %s %s -- %s', to_char(now(), 'YYYY-MM-DD HH24:MI:SS'), what,
+                             coalesce(case when not d.is_document then helps end,
+                                      format('%s; then: rowrelay target resume %s',
+                                             case when d.is_document then rowrelay.gap_commands(null, true, t)
+                                                  when rowrelay.is_mirror(t)
+                                                    then format('rowrelay verify %s --repair',
+                                                                rowrelay.shell_word(t.name))
+                                                  else 'compare it with the tables' end,
+                                             rowrelay.shell_word(t.name))))
+    from (select exists (select from rowrelay.document o where o.target = target_id) as is_document) as d
+   where t.id = target_id;
+  select rowrelay.note_gap(r.capture, array[t.id])
+    from rowrelay.target t
+    join rowrelay.route r on r.target = t.id and r.until_id is null
+    join rowrelay.capture c on c.id = r.capture and c.released_at is null and c.key_columns = '{}'
+   where t.id = target_id and rowrelay.is_mirror(t);
 $$;
 -- Purpose:    names the table that holds a table's changes in an append target: its name and _changes. PostgreSQL would
 --             truncate a name of more than 63 bytes to what may be another table's name, or the table's own.
@@ -21020,7 +21039,8 @@ select c.relation,
         or exists (select from rowrelay.document d where d.target = t.id));
 comment on view rowrelay.gaps is 'targets that lack changes of a table, because until noted_at its triggers were '
                                  'dropped or disabled, a child or partition had none yet or was put back, it was '
-                                 'another table or captured with other options; or because a column was altered, '
+                                 'another table or captured with other options, or it, having no '
+                                 'key, is of a target or source that was restored; or because a column was altered, '
                                  'replaced or renamed, or added while the rows were written anew, and no change '
                                  'tells what older rows have in it; or (unfound) because rows without a key were not '
                                  'found there that were to be changed or deleted; a row goes when its target has been '
@@ -21105,9 +21125,10 @@ select t.name as target,
                          format(case when g.unfound
                                   then '%s differs: rows without a key that were to be changed or deleted there were '
                                        'not found, last at %s -- run: %s%s'
-                                  else '%s lacks changes made before %s, when its triggers, or those of a new child or '
-                                       'partition, were missing or disabled, it was another table or captured '
-                                       'otherwise, or columns were altered -- run: %s%s' end,
+                                  else '%s lacks changes made before %s, when its target or source was restored, its '
+                                       'triggers, or those of a new child or partition, were missing or disabled, it '
+                                       'was another table or captured otherwise, or columns were altered -- run: %s%s'
+                                       end,
                                 (array_agg(g.relation_name order by g.relation_name))[1],
                                 to_char((array_agg(g.noted_at order by g.relation_name))[1], 'YYYY-MM-DD HH24:MI:SS'),
                                 (array_agg(g.repair order by g.relation_name))[1],
@@ -21180,7 +21201,7 @@ declare
       "another_life", "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold",
       "copy_join", "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key",
       "is_undecided",
-      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_unfound", "pending_of",
+      "last_change_id", "maintain", "maintain_is_due", "maintain_when_due", "note_loss", "note_unfound", "pending_of",
       "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "rewind",
       "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
