@@ -17,6 +17,7 @@
 /* Milliseconds between looks at the queue, and at rows that have just changed. */
 #define SHORTEST_PAUSE 5
 #define LONGEST_PAUSE 200
+#define LEAST_PATIENCE 1000
 #define DESERTED 3000 /* after which nobody waits for a process, that may be just starting, unless asked to */
 /* A table may have so many columns. */
 #define MOST_COLUMNS 1664
@@ -436,18 +437,31 @@ static bool look_at_all(struct decider *decider, const struct plan *plan, struct
   return ok;
 }
 
+/*
+ * How long these suspects may take. Patience that was in vain is spent; each table has a little of its own, once, in
+ * which what is only just on its way arrives.
+ */
+static int64_t patience_left(const struct decider *decider) {
+  int64_t left = decider->patience > decider->spent ? decider->patience - decider->spent : 0;
+  int64_t least = decider->patience < LEAST_PATIENCE ? decider->patience : LEAST_PATIENCE;
+  return left < least && decider->report->undecided == 0 ? least : left;
+}
+
+static void give_up(struct decider *decider, const struct plan *plan, int64_t began) {
+  decider->spent += clock_now() - began;
+  for (size_t i = 0; i < decider->suspects.count; i++)
+    report_undecided(decider->report, plan->keyless ? NULL : decider->suspects.texts[i]);
+  keys_clear(&decider->suspects);
+}
+
 bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error) {
-  decider->until = clock_now() + decider->patience;
+  int64_t began = clock_now();
+  decider->until = began + patience_left(decider);
   for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
     if (!(plan->oid != NULL ? look_at_all : look_at_documents)(decider, plan, error))
       return false;
-    if (decider->suspects.count == 0 || (clock_now() < decider->until && !is_hopeless(decider, decider->waits)))
-      continue;
-    /* What waits for a target that does not run will not go away for other tables either. */
-    if (strcmp(decider->waits, "not running") == 0)
-      decider->patience = 0;
-    decider->report->undecided += (int64_t)decider->suspects.count;
-    keys_clear(&decider->suspects);
+    if (decider->suspects.count > 0 && (clock_now() >= decider->until || is_hopeless(decider, decider->waits)))
+      give_up(decider, plan, began);
   }
   return true;
 }

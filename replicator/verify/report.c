@@ -168,6 +168,22 @@ void report_difference(struct report *report, const struct difference *differenc
   report->shown++;
 }
 
+void report_undecided(struct report *report, const char *key) {
+  report->undecided++;
+  if (report->json || key == NULL || !report_has_room(report))
+    return;
+  /* One of a single column is shown as the log has it. */
+  size_t length = strlen(key);
+  size_t inner = length > 4 ? strcspn(key + 2, "\"\\") : 0;
+  bool is_single = inner + 4 == length;
+  char *shown = strndup(is_single ? key + 2 : key, is_single ? inner : length);
+  printf("%s: undecided ", report->table);
+  escape_print(shown != NULL ? shown : key);
+  putchar('\n');
+  free(shown);
+  report->shown++;
+}
+
 void report_keyless(struct report *report, int64_t rows) {
   report->all_keyless += rows;
   if (report->keyless_table[0] != '\0')
@@ -197,7 +213,7 @@ static void print_summary(const struct report *report, int64_t found, double sec
       print_count(", ", report->found[DIFFERENCE_EXTRA], "extra");
     print_count(", ", report->found[DIFFERENCE_DIFFERENT], "different");
   }
-  if (found > report->shown && report->shown == report->limit)
+  if (found + report->undecided > report->shown && report->shown == report->limit)
     printf(" (first %s shown)", progress_number(number, report->shown));
   if (report->undecided > 0)
     print_count("; ", report->undecided, "undecided");
@@ -206,12 +222,23 @@ static void print_summary(const struct report *report, int64_t found, double sec
   putchar('\n');
 }
 
+static void name_undecided(struct report *report) {
+  size_t used = strlen(report->undecided_tables);
+  size_t left = sizeof report->undecided_tables - used;
+  if (strlen(report->table) + 8 < left)
+    text_print(report->undecided_tables + used, left, "%s%s", used > 0 ? ", " : "", report->table);
+  else if (used > 0 && report->undecided_tables[used - 1] != '.')
+    text_print(report->undecided_tables + used, left, ", ...");
+}
+
 void report_table_end(struct report *report, bool complete) {
   double seconds = (double)clock_now() / 1000 - report->began;
   int64_t found = 0;
   for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
     found += report->found[kind];
   report->all_undecided += report->undecided;
+  if (report->undecided > 0)
+    name_undecided(report);
   report->all_queued += report->queued;
   int64_t extra = report->found[DIFFERENCE_EXTRA];
   if (report->json)

@@ -44,6 +44,7 @@ struct report {
   char keyless_table[256]; /* the first of these tables; "": none */
   bool keyless_is_shared;
   int64_t all_undecided;
+  char undecided_tables[1024]; /* which have some */
   int64_t all_queued;
 };
 
@@ -69,6 +70,8 @@ void report_table_end(struct report *report, bool complete);
 void report_not_compared(struct report *report, const char *table, const char *reason);
 
 void report_difference(struct report *report, const struct difference *difference);
+/* Whether the row of this key, a JSON array, differs could not be said; NULL: it has none. */
+void report_undecided(struct report *report, const char *key);
 /* So many of the differences are of rows without a key, which cannot be queued again. */
 void report_keyless(struct report *report, int64_t rows);
 /* Whether a further difference would be shown. */

@@ -429,8 +429,8 @@ static bool tell(const struct verify *verify, struct error *error) {
   if (report->all_undecided > 0) {
     const char *waits = verify->decider.waits;
     struct shell_word word;
-    error_set(error, FAILURE_RETRY, "%lld row%s could not be compared", (long long)report->all_undecided,
-              text_plural(report->all_undecided));
+    error_set(error, FAILURE_RETRY, "%lld row%s of %s could not be compared", (long long)report->all_undecided,
+              text_plural(report->all_undecided), report->undecided_tables);
     if (waits[0] != '\0')
       error_detail(error, "their changes wait for target \"%s\", which is %s", name, waits);
     else

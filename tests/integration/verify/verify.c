@@ -456,6 +456,37 @@ Test(verify, what_cannot_be_compared_is_told) {
   fixture_end(&f);
 }
 
+/* More rows than are decided together; no process delivers them, but one may be started. */
+Test(verify, rows_that_wait_for_their_target_are_undecided_after_one_wait) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_waits",
+                 "create table item (id int primary key, n int); create table pair (a int, b text, "
+                 "primary key (a, b)); create table still (id int primary key)");
+  mirrored_capture(&f, "item");
+  mirrored_capture(&f, "pair");
+  mirrored_capture(&f, "still");
+  sql(f.at_source,
+      "insert into item select n, 0 from generate_series(1, 16000) as n; insert into pair values (1, 'x')");
+  mirrored_deliver(&f);
+  sql(f.at_source, "update item set n = 1; insert into pair values (2, 'y')");
+  double began = seconds_now();
+  cr_expect_eq(rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "--wait", "0", NULL), 1);
+  double at_once = seconds_now() - began;
+  began = seconds_now();
+  cr_expect_eq(
+      rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "--wait", "12", "--limit", "20000", NULL), 1);
+  double took = seconds_now() - began;
+  cr_expect(took < 2 * at_once + 40, "it took %.1f s, and %.1f s without waiting", took, at_once);
+  cr_expect_not_null(strstr(verified_said, "item: undecided 1\n"), "%s", verified_said);
+  cr_expect_not_null(strstr(verified_said, "pair: undecided [\"2\", \"y\"]\n"), "%s", verified_said);
+  cr_expect_not_null(strstr(verified_said, "still: 0 rows in "), "%s", verified_said);
+  cr_expect_not_null(strstr(verified_complained, "16001 rows of public.item, public.pair could not be compared"), "%s",
+                     verified_complained);
+  mirrored_deliver(&f);
+  verified_equal(&f);
+  fixture_end(&f);
+}
+
 Test(verify, a_transaction_that_stays_open_is_not_waited_for) {
   struct fixture f;
   mirrored_begin(&f, "verify_open", "create table item (id int primary key, n int)");
