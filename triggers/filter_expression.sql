@@ -4,11 +4,14 @@
 --             setting.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
 -- Result:     the condition with all names resolved, so that it means the same under any search_path
--- Errors:     the condition is not valid; detail is PostgreSQL's message
+-- Errors:     the condition is not valid; detail is PostgreSQL's message. One of triggers, which only they need for the
+--             old row, names a virtual generated column: when that gets another expression, nothing tells that rows no
+--             longer match, so they would stay at targets
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
 language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
+  virtual    record;
   view_name  text := 'filter_probe_' || pg_backend_pid(); -- other sessions may do the same
   path       constant text := current_setting('search_path');
 begin
@@ -22,6 +25,17 @@ begin
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
             hint = 'Write it as in a WHERE clause, such as  status = ''open''.';
   end;
+  select a.attname, pg_get_expr(e.adbin, e.adrelid) as expression into virtual
+    from pg_rewrite r
+    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid and a.attgenerated = 'v'
+    join pg_attrdef e on e.adrelid = a.attrelid and e.adnum = a.attnum
+   where row_name = 'old' and d.refobjid = filter_expression.relation
+     and r.ev_class = format('rowrelay.%I', view_name)::regclass;
+  if found then
+    raise exception 'row filter "%" of table % names virtual generated column %', row_filter, relation, virtual.attname
+      using errcode = 'invalid_parameter_value', hint = 'Write its expression instead: ' || virtual.expression;
+  end if;
   perform set_config('search_path', 'pg_catalog, pg_temp', true);
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
   perform set_config('search_path', path, true);

@@ -3,7 +3,8 @@
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
 --             that; where one was dropped and another has its name; where one was renamed: the target may have
 --             its values under the former name; where nobody knows what rows had in an added one, because they were
---             written anew since, or partitions or children differ in it.
+--             written anew since, or partitions or children differ in it. The same where a row filter names an altered
+--             column (ALTER COLUMN SET EXPRESSION): rows may match now, or no longer, though nobody has written them.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void
@@ -11,6 +12,7 @@ language plpgsql as $$
 declare
   files      constant record := rowrelay.note_files(capture);
   altered    smallint[];
+  matters    smallint[]; -- columns that are captured, or decide what is
   is_renamed boolean;
   is_unknown boolean;
 begin
@@ -42,7 +44,13 @@ begin
                          where n.number <> all (was.numbers) and n.number <> all (was.hidden)
                            and n.number not in (select v.number from rowrelay.older_values(capture) as v)
                            and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
-  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, shape.numbers) || array(
+  matters := shape.numbers || array(
+    select d.refobjsubid::smallint
+      from pg_trigger t
+      join pg_depend d on d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refobjid = t.tgrelid
+       and d.refobjsubid > 0
+     where t.tgrelid = note_older_values.capture.relation and t.tgname = '!rowrelay_insert');
+  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, matters) || array(
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target

@@ -378,6 +378,11 @@ Test(capture, virtual_columns_are_left_out_everywhere) {
       "select rowrelay.capture_table(t), rowrelay.route(t, 'w', create_table => true) "
       "from unnest('{item,heap}'::regclass[]) as t");
   rowrelay_ok(&f, "backfill", "heap", "--to", "w", NULL);
+  /* They may get another expression, and then nothing tells that rows no longer match. */
+  const char *errors;
+  cr_expect_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--where", "a > 1 and b > 3", NULL), 2);
+  cr_expect_not_null(strstr(errors, "names virtual generated column b\nhint: Write its expression instead: (a * 2)\n"),
+                     "%s", errors);
   sql(f.at_source,
       "insert into item values (1, 5), (2, 6); update item set a = 7 where id = 2; delete from item where "
       "id = 1; insert into item values (2, 8) on conflict (id) do update set a = 8;"

@@ -10939,7 +10939,8 @@ $$;
 --             notes that targets lack changes (rowrelay.gap): where a column was given another type, or other values by
 --             that; where one was dropped and another has its name; where one was renamed: the target may have
 --             its values under the former name; where nobody knows what rows had in an added one, because they were
---             written anew since, or partitions or children differ in it.
+--             written anew since, or partitions or children differ in it. The same where a row filter names an altered
+--             column (ALTER COLUMN SET EXPRESSION): rows may match now, or no longer, though nobody has written them.
 -- Parameters: capture; its shape until now; its shape from now on
 create or replace function rowrelay.note_older_values(capture rowrelay.capture, was rowrelay.shape,
                                                       shape rowrelay.shape) returns void
@@ -10947,6 +10948,7 @@ language plpgsql as $$
 declare
   files      constant record := rowrelay.note_files(capture);
   altered    smallint[];
+  matters    smallint[]; -- columns that are captured, or decide what is
   is_renamed boolean;
   is_unknown boolean;
 begin
@@ -10978,7 +10980,13 @@ begin
                          where n.number <> all (was.numbers) and n.number <> all (was.hidden)
                            and n.number not in (select v.number from rowrelay.older_values(capture) as v)
                            and (files.is_new or rowrelay.has_other_parts(capture, n.name::name)));
-  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, shape.numbers) || array(
+  matters := shape.numbers || array(
+    select d.refobjsubid::smallint
+      from pg_trigger t
+      join pg_depend d on d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refobjid = t.tgrelid
+       and d.refobjsubid > 0
+     where t.tgrelid = note_older_values.capture.relation and t.tgname = '!rowrelay_insert');
+  perform rowrelay.note_gap(capture.id, rowrelay.targets_of_columns(capture.id, altered, matters) || array(
     select t.id
       from rowrelay.route r
       join rowrelay.target t on t.id = r.target
@@ -11828,11 +11836,14 @@ $$;
 --             setting.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
 -- Result:     the condition with all names resolved, so that it means the same under any search_path
--- Errors:     the condition is not valid; detail is PostgreSQL's message
+-- Errors:     the condition is not valid; detail is PostgreSQL's message. One of triggers, which only they need for the
+--             old row, names a virtual generated column: when that gets another expression, nothing tells that rows no
+--             longer match, so they would stay at targets
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
 language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
+  virtual    record;
   view_name  text := 'filter_probe_' || pg_backend_pid(); -- other sessions may do the same
   path       constant text := current_setting('search_path');
 begin
@@ -11846,6 +11857,17 @@ begin
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
             hint = 'Write it as in a WHERE clause, such as  status = ''open''.';
   end;
+  select a.attname, pg_get_expr(e.adbin, e.adrelid) as expression into virtual
+    from pg_rewrite r
+    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid and a.attgenerated = 'v'
+    join pg_attrdef e on e.adrelid = a.attrelid and e.adnum = a.attnum
+   where row_name = 'old' and d.refobjid = filter_expression.relation
+     and r.ev_class = format('rowrelay.%I', view_name)::regclass;
+  if found then
+    raise exception 'row filter "%" of table % names virtual generated column %', row_filter, relation, virtual.attname
+      using errcode = 'invalid_parameter_value', hint = 'Write its expression instead: ' || virtual.expression;
+  end if;
   perform set_config('search_path', 'pg_catalog, pg_temp', true);
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
   perform set_config('search_path', path, true);
