@@ -12875,9 +12875,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     left join rowrelay.target p on p.id = d.delivers_to
 $$;
 -- Purpose:    notes that a target may differ from the tables, for status and doctor: it has lost what it had, or may
---             have what the source has lost. It stays until changes are replayed, or a person has repaired it and resumes it
---             while it runs. Of tables without a key, which no comparison repairs, gaps are noted as well: each stays
---             until the table has been copied or found equal, see view rowrelay.gaps.
+--             have what the source has lost. It stays until changes are replayed, or a person has repaired it and
+--             resumes it while it runs. Of tables without a key, which no comparison repairs, gaps are noted as well:
+--             each stays until the table has been copied or found equal, see view rowrelay.gaps.
 -- Parameters: target or document; what happened; what helps (null: to compare)
 create or replace function rowrelay.note_loss(target_id integer, what text, helps text default null) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
