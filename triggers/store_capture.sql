@@ -121,6 +121,17 @@ begin
                    || '; a table without a key: empty it there, and copy it again';
   end if;
 
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from rowrelay.image_columns(capture) as i
+    join pg_attribute a on a.attname <> all (i.leave_out) and (a.attname = any (i.keep)) is not false
+   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped
+     and rowrelay.base_type(a.atttypid) = 'oid'::regtype and not i.masks::jsonb ? a.attname::text;
+  if shown is not null then
+    raise warning 'table %: large objects are not copied, only their numbers in columns %', relation, shown
+      using hint = 'If these are numbers of large objects, copy those yourself, or keep the data in columns of type '
+                   'bytea (lo_get() reads an object).';
+  end if;
+
   if row_security_active(relation) then
     raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
       current_user

@@ -375,3 +375,17 @@ Test(types, a_row_that_cannot_be_passed_to_a_function_breaks_no_writer_and_is_li
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.errors") >= 8);
   fixture_end(&f);
 }
+
+Test(types, capture_warns_of_columns_that_may_name_large_objects) {
+  struct fixture f;
+  const char *said;
+  mirrored_begin(&f, "types_objects",
+                 "create domain lo as oid; create table doc (id int primary key, body lo, \"old body\" oid, size int)");
+  rowrelay(&f, NULL, &said, "capture", "doc", "--to", "w", "--create", NULL);
+  cr_expect_not_null(
+      strstr(said, "table doc: large objects are not copied, only their numbers in columns body, \"old body\""), "%s",
+      said);
+  rowrelay(&f, NULL, &said, "capture", "doc", "--exclude", "body,\"old body\"", NULL);
+  cr_expect_null(strstr(said, "large objects"), "%s", said);
+  fixture_end(&f);
+}

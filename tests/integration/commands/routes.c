@@ -278,10 +278,12 @@ static const char *said_on_stderr(const char *command, const char *first, const 
 
 Test(commands, rows_that_a_table_has_already_are_said_not_to_be_copied_when_it_is_routed_to_a_mirror) {
   begin("commands_uncopied");
-  sql(f.at_source, "create table empty (id int primary key); create table lines (id int primary key);"
-                   "create table part (id int primary key) partition by range (id);"
-                   "create table part_0 partition of part for values from (0) to (9);"
-                   "insert into item values (1); insert into lines values (1); insert into part values (1)");
+  sql(f.at_source,
+      "create table empty (id int primary key); create table lines (id int primary key);"
+      "create table part (id int primary key) partition by range (id);"
+      "create table part_0 partition of part for values from (0) to (9);"
+      "create table parent (id int); create table child () inherits (parent); insert into child values (1);"
+      "insert into item values (1); insert into lines values (1); insert into part values (1)");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
   SAYS("target lines: added\n", "target", "add", "lines", "file:/dev/null");
   cr_expect_str_eq(said_on_stderr("capture", "empty", "--to", "w"), "");
@@ -293,9 +295,10 @@ Test(commands, rows_that_a_table_has_already_are_said_not_to_be_copied_when_it_i
   /* It goes there already. */
   cr_expect_str_eq(said_on_stderr("capture", "item", "--to", "w"), "");
   cr_expect_str_eq(said_on_stderr("capture", "part", NULL, NULL), "");
+  cr_expect_str_eq(said_on_stderr("capture", "parent", NULL, NULL), "");
   const char *errors = said_on_stderr("route", "*", "w", NULL);
   cr_expect_str_eq(errors, "rowrelay: the rows that these tables have already are not copied to w\n"
-                           "hint: To copy them: rowrelay backfill public.lines public.part --to w\n");
+                           "hint: To copy them: rowrelay backfill public.lines public.parent public.part --to w\n");
   cr_expect_str_eq(said_on_stderr("route", "part", "w", "--remove"), "");
   /* Nor are they where it goes from now on. */
   for (int i = 0; i < 2; i++) {

@@ -11625,6 +11625,8 @@ declare
   schema name;
   owner  oid;
   temporary boolean;
+  hypertables   regclass; -- TimescaleDB's list
+  is_hypertable boolean := false;
 begin
   select c.relkind, n.nspname, c.relowner, c.relpersistence = 't' into strict kind, schema, owner, temporary
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
@@ -11650,6 +11652,28 @@ begin
                                     '%s owner to %I.', relation, current_user)
                         else format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner),
                                     current_user) end;
+  end if;
+  -- A superuser's plain table: reading it evaluates nothing that another role has made.
+  select c.oid into hypertables
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_roles r on r.oid = c.relowner
+   where n.nspname = '_timescaledb_catalog' and c.relname = 'hypertable' and c.relkind = 'r' and r.rolsuper
+     and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select');
+  if hypertables is not null then
+    execute format('select exists (select from %s h join pg_class c on c.relname = h.table_name '
+                     'join pg_namespace n on n.oid = c.relnamespace and n.nspname = h.schema_name where c.oid = $1)',
+                   hypertables)
+      into is_hypertable using relation;
+  end if;
+  if is_hypertable then
+    raise exception 'table % is a hypertable of TimescaleDB, which cannot be captured', relation
+      using errcode = 'feature_not_supported',
+            detail = 'TimescaleDB makes, compresses and drops its chunks without firing triggers.',
+            hint = case when exists (select from rowrelay.capture c
+                                      where c.relation = check_capturable.relation and c.released_at is null)
+                        then 'It was captured before it became one. Release it: '
+                             || rowrelay.command('rowrelay release %s', 'select rowrelay.release_table(%L);',
+                                                 relation::text)
+                        else 'Leave it out, and capture the tables that are none.' end;
   end if;
   perform rowrelay.check_overlap(relation);
 end
@@ -12525,6 +12549,17 @@ begin
     raise warning 'table %: %', relation, shown
       using hint = 'After such a change, repair a mirror: ' || rowrelay.verify_commands(relation, true)
                    || '; a table without a key: empty it there, and copy it again';
+  end if;
+
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from rowrelay.image_columns(capture) as i
+    join pg_attribute a on a.attname <> all (i.leave_out) and (a.attname = any (i.keep)) is not false
+   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped
+     and rowrelay.base_type(a.atttypid) = 'oid'::regtype and not i.masks::jsonb ? a.attname::text;
+  if shown is not null then
+    raise warning 'table %: large objects are not copied, only their numbers in columns %', relation, shown
+      using hint = 'If these are numbers of large objects, copy those yourself, or keep the data in columns of type '
+                   'bytea (lo_get() reads an object).';
   end if;
 
   if row_security_active(relation) then
@@ -13444,9 +13479,13 @@ $$;
 --             were last vacuumed or analyzed and have not grown since. Rows that were all deleted since then count.
 create or replace function rowrelay.may_have_rows(relation oid) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select exists (select from pg_class c
-                  where (c.oid = relation or c.oid in (select p.relid from pg_partition_tree(relation) as p))
-                    and c.relkind = 'r' and pg_relation_size(c.oid) > 0
+  with recursive member(oid) as (
+    select relation
+    union
+    select i.inhrelid from member m join pg_inherits i on i.inhparent = m.oid
+  )
+  select exists (select from member m join pg_class c on c.oid = m.oid
+                  where c.relkind = 'r' and pg_relation_size(c.oid) > 0
                     and (c.reltuples <> 0
                          or c.relpages < pg_relation_size(c.oid) / current_setting('block_size')::integer))
 $$;
