@@ -14,6 +14,8 @@
 
 #define CONNECT_TIMEOUT 10000L /* milliseconds */
 #define MOST_REDIRECTS 5
+/* Of an answer, whatever is asked for: a tree that is made of it takes up to thirty times as much. Bytes. */
+#define LONGEST_ANSWER ((size_t)16 * 1024 * 1024)
 /* How often a wait checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
 /* Where waiting itself fails, for want of memory. Milliseconds. */
@@ -269,7 +271,7 @@ bool http_start(struct http *http, struct http_request *request, struct error *e
   request->retry_after = request->asked_at = request->answer_at = -1;
   forget_redirects(request);
   buffer_release(&request->answer);
-  buffer_init(&request->answer, request->answer_limit + 1);
+  buffer_init(&request->answer, request->answer_limit < LONGEST_ANSWER ? request->answer_limit + 1 : LONGEST_ANSWER);
   return begin(http, request, error);
 }
 

@@ -37,7 +37,7 @@ struct http_request {
   struct curl_slist *headers; /* "Name: value" */
   const char *body;           /* borrowed; NULL: none */
   size_t body_length;
-  size_t answer_limit; /* bytes of the answer that are wanted; the rest is dropped */
+  size_t answer_limit; /* bytes of the answer that are wanted, at most 16 MiB; the rest is dropped */
   void *owner;         /* for the owner's own use */
   /* Asked when there is a connection, right before the first byte; NULL: it may be sent. */
   bool (*may_send)(void *asked, struct error *why);

@@ -17,6 +17,8 @@
 
 /* Largest message; the broker's socket.request.max.bytes is 100 MiB. Bytes. */
 #define LARGEST_MESSAGE "100000000"
+/* Largest answer that is read, as of the metadata of a topic with many partitions. The same. */
+#define LARGEST_ANSWER "16777216"
 /* How long brokers may take to say what they have. Milliseconds. */
 #define METADATA_TIME 10000
 /* Milliseconds. */
@@ -247,6 +249,7 @@ static bool set_order(rd_kafka_conf_t *conf, const struct kafka *kafka, bool car
       {"enable.gapless.guarantee", careful ? "false" : "true"},
       {"batch.num.messages", careful ? "1" : "100000"},
       {"message.max.bytes", LARGEST_MESSAGE},
+      {"receive.message.max.bytes", LARGEST_ANSWER},
       {"batch.size", request_bytes.text},
       {"compression.type", target_values_text(&kafka->values, "compression")},
       {"queue.buffering.max.messages", "0"},

@@ -18,6 +18,9 @@
 #define COMMANDS_LIMIT ((size_t)4 * 1024 * 1024 * 1024)
 /* What is kept from one push to the next. Bytes. */
 #define KEPT_CAPACITY ((size_t)16 * 1024 * 1024)
+/* Of the answers to a batch, and of the part of them for each command. Bytes. */
+#define ANSWERS_LIMIT ((size_t)1024 * 1024)
+#define ANSWER_LIMIT ((size_t)256)
 /* Of a server that does not say it, proto-max-bulk-len as it is by default; and of an entry of a stream. Bytes. */
 #define LONGEST_TEXT ((size_t)512 * 1024 * 1024)
 
@@ -26,6 +29,7 @@ struct redis_session {
   redisReader *reader;
   struct buffer commands; /* that are queued */
   size_t count;           /* how many */
+  size_t received;        /* bytes of their answers */
   int64_t push_timeout;   /* for messages */
   size_t longest;
 };
@@ -105,6 +109,9 @@ static bool feed(struct redis_session *session, bool *moved, struct error *error
   if (!wire_receive(session->wire, bytes, sizeof bytes, &length, error))
     return false;
   *moved = *moved || length > 0;
+  session->received += length;
+  if (session->received > ANSWERS_LIMIT + ANSWER_LIMIT * session->count)
+    return error_set(error, FAILURE_RETRY, "the server's answer has more than %zu bytes", session->received);
   if (length > 0 && redisReaderFeed(session->reader, bytes, length) != REDIS_OK)
     return error_set(error, FAILURE_RETRY, "the server's answer cannot be read: %s", session->reader->errstr);
   return true;
@@ -157,6 +164,7 @@ static bool exchange(struct redis_session *session, redisReply **replies, size_t
 
 bool redis_session_run(struct redis_session *session, redisReply ***replies, int64_t deadline, struct error *error) {
   size_t taken = 0;
+  session->received = 0;
   *replies = calloc(session->count + 1, sizeof **replies);
   bool ok = false;
   if (*replies == NULL)

@@ -6,7 +6,9 @@
 #include "common/interrupt.h"
 #include "targets/search.h"
 
-#define ANSWER_LIMIT ((size_t)256 * 1024 * 1024)
+/* Of an answer, and of the part of it about an item; of a longer one the items are sent in smaller requests. Bytes. */
+#define ANSWER_LIMIT ((size_t)1024 * 1024)
+#define ITEM_LIMIT ((size_t)1024)
 
 static bool compress_body(const struct buffer *body, struct buffer *packed, struct error *error) {
   z_stream stream = {.next_in = (unsigned char *)body->data, .avail_in = (uInt)body->length};
@@ -47,12 +49,13 @@ bool search_ask(struct search *search, const struct search_question *question, s
   }
   if (ok) {
     const struct buffer *sent = pack ? &packed : body;
+    size_t items = question->push != NULL ? question->push->count : 0;
     *request = (struct http_request){.method = question->method,
                                      .url = url.data,
                                      .headers = headers,
                                      .body = sent != NULL ? sent->data : NULL,
                                      .body_length = sent != NULL ? sent->length : 0,
-                                     .answer_limit = ANSWER_LIMIT,
+                                     .answer_limit = ANSWER_LIMIT + ITEM_LIMIT * items,
                                      .may_send = question->push != NULL ? question->push->still_ours : NULL,
                                      .asked = question->push != NULL ? question->push->claimer : NULL};
     ok = http_start(search->http.http, request, error);

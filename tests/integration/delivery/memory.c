@@ -4,22 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/optional.h"
 #include "fixture.h"
-
-/* The most that the process has held so far, in MiB. */
-static long peak_of(pid_t process) {
-  char name[64];
-  char line[256];
-  long kilobytes = -1;
-  snprintf(name, sizeof name, "/proc/%d/status", (int)process);
-  FILE *status = fopen(name, "re");
-  cr_assert(status != NULL);
-  while (fgets(line, sizeof line, status) != NULL && sscanf(line, "VmHWM: %ld kB", &kilobytes) != 1)
-    ;
-  fclose(status);
-  cr_assert(kilobytes > 0);
-  return kilobytes / 1024;
-}
+#include "flood.h"
 
 /* A sanitizer needs memory of its own. */
 static bool is_sanitized(void) {
@@ -67,4 +54,41 @@ Test(memory, a_backlog_of_any_size_is_delivered_in_batches_that_are_bounded) {
                    ask(f.at_source, "select concat_ws(' ', count(*), sum(length(body)), max(length(body))) from item"));
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
+}
+
+/* A target whose answer to anything is `head` and 200 MB: what the process holds has to stay small. */
+static void is_bounded(const char *name, const char *scheme, const char *path, const char *head) {
+  struct fixture f;
+  char url[128];
+  struct flood *flood = flood_begin(head, 200);
+  fixture_begin(&f, name);
+  sql(f.at_source, "create table item (id int primary key, body text)");
+  snprintf(url, sizeof url, "%s://127.0.0.1:%d%s", scheme, flood_port(flood), path);
+  rowrelay_ok(&f, "target", "add", "w", url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1, 'a')");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  flood_wait(flood, 60);
+  wait_until(f.at_source, "t", 30,
+             "select exists (select from rowrelay.errors) or note <> '' from rowrelay.status where target = 'w'");
+  long peak = peak_of(process);
+  fprintf(stderr, "%s with an answer of 200 MB: %ld MiB\n", scheme, peak);
+  cr_assert(is_sanitized() || peak < 64, "%ld MiB", peak);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+  flood_end(flood);
+}
+
+Test(memory, an_answer_of_any_size_of_a_webhook_is_bounded) {
+  is_bounded("flood_webhook", "http", "/", "HTTP/1.1 500 No\r\n\r\n");
+}
+
+Test(memory, an_answer_of_any_size_of_a_search_engine_is_bounded) {
+  is_bounded("flood_search", "elasticsearch+http", "/index", "HTTP/1.1 200 OK\r\n\r\n{\"took\":1,\"items\":[\"");
+}
+
+Test(memory, a_text_of_any_size_of_redis_is_bounded) {
+  if (!HAVE_HIREDIS)
+    cr_skip("rowrelay was built without libhiredis");
+  is_bounded("flood_redis", "redis", "/0/stream", "$419430400\r\n");
 }
