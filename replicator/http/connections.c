@@ -14,7 +14,9 @@ struct visitor {
   int fd;
   struct in6_addr address;
   bool exempt;
-  int64_t until; /* clock_now(); INT64_MAX: not limited */
+  bool cut;      /* it is about to leave */
+  int64_t since; /* when its limit was set; clock_now() */
+  int64_t until; /* the same; INT64_MAX: not limited */
   struct visitor *next;
   struct visitor *previous;
 };
@@ -58,14 +60,33 @@ void connections_stop(struct connections *visitors) {
   pthread_mutex_destroy(&visitors->lock);
 }
 
-/* An IPv4 address as IPv6 writes it. */
+/* An IPv4 address as IPv6 writes it; of another its network, as whoever has one address of it has all. */
 static struct in6_addr address_of(const struct sockaddr *address) {
   struct in6_addr number = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
-  if (address->sa_family == AF_INET6)
-    return ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-  if (address->sa_family == AF_INET)
+  if (address->sa_family == AF_INET6) {
+    number = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (!IN6_IS_ADDR_V4MAPPED(&number))
+      memset(&number.s6_addr[8], 0, 8);
+  } else if (address->sa_family == AF_INET)
     memcpy(&number.s6_addr[12], &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
   return number;
+}
+
+/*
+ * Makes room by the one that has taken longest to send its request, or to take its answer: a probe needs a moment.
+ * False: all wait for what we have to do.
+ */
+static bool cut_slowest(struct connections *visitors) {
+  struct visitor *slowest = NULL;
+  for (struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next)
+    if (!visitor->exempt && !visitor->cut && visitor->until != INT64_MAX &&
+        (slowest == NULL || visitor->since < slowest->since))
+      slowest = visitor;
+  if (slowest == NULL)
+    return false;
+  slowest->cut = true;
+  shutdown(slowest->fd, SHUT_RDWR);
+  return true;
 }
 
 bool connections_admit(struct connections *visitors, const struct sockaddr *address) {
@@ -74,11 +95,12 @@ bool connections_admit(struct connections *visitors, const struct sockaddr *addr
   int same = 0;
   pthread_mutex_lock(&visitors->lock);
   for (const struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next) {
-    count += !visitor->exempt;
-    same += !visitor->exempt && memcmp(&visitor->address, &number, sizeof number) == 0;
+    count += !visitor->exempt && !visitor->cut;
+    same += !visitor->exempt && !visitor->cut && memcmp(&visitor->address, &number, sizeof number) == 0;
   }
+  bool ok = same < CONNECTIONS_OF_AN_ADDRESS && (count < CONNECTIONS_MOST || cut_slowest(visitors));
   pthread_mutex_unlock(&visitors->lock);
-  return count < CONNECTIONS_MOST && same < CONNECTIONS_OF_AN_ADDRESS;
+  return ok;
 }
 
 struct visitor *connections_enter(struct connections *visitors, int fd, const struct sockaddr *address) {
@@ -116,6 +138,7 @@ static void stay_until(struct connections *visitors, struct visitor *visitor, in
   if (visitor == NULL)
     return;
   pthread_mutex_lock(&visitors->lock);
+  visitor->since = clock_now();
   visitor->until = until;
   visitor->exempt = false;
   pthread_mutex_unlock(&visitors->lock);

@@ -1,7 +1,7 @@
 /*
  * connections: limits the number of connections to the HTTP server, and the time of each. The library's own limit
  * covers idle connections only; a client that sends a byte now and then would stay for ever, and shut out health
- * probes.
+ * probes. Where all places are taken, the slowest client gives way to a new one.
  */
 #ifndef ROWRELAY_HTTP_CONNECTIONS_H
 #define ROWRELAY_HTTP_CONNECTIONS_H
@@ -26,8 +26,12 @@ MUST_CHECK bool connections_start(struct connections *visitors, struct error *er
 /* All connections must be closed. */
 void connections_stop(struct connections *visitors);
 
-/* A browser's page has a handful of connections, and a scraper one; more are refused. One address cannot take all. */
+/*
+ * A browser's page has a handful of connections, and a scraper one; more are refused. One address, or IPv6 network of
+ * 64 bits, cannot take all. Requests that wait for the source cannot either, so that there are places for others.
+ */
 #define CONNECTIONS_MOST 128
+#define CONNECTIONS_WAITING 96
 #define CONNECTIONS_OF_AN_ADDRESS 32
 
 /* Whether one more of this address may come. */

@@ -91,6 +91,13 @@ void exchanges_count_thread(struct exchanges *exchanges, int change) {
   pthread_mutex_unlock(&exchanges->lock);
 }
 
+int exchanges_threads(struct exchanges *exchanges) {
+  pthread_mutex_lock(&exchanges->lock);
+  int threads = exchanges->threads;
+  pthread_mutex_unlock(&exchanges->lock);
+  return threads;
+}
+
 /* ---- one ------------------------------------------------------------------------------------------------------- */
 
 static void lock(const struct exchange *exchange) {

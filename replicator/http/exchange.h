@@ -61,6 +61,7 @@ void exchanges_release(struct exchanges *exchanges);
 void exchanges_leave(struct exchanges *exchanges);
 /* A thread that keeps one begins, or ends. */
 void exchanges_count_thread(struct exchanges *exchanges, int change);
+int exchanges_threads(struct exchanges *exchanges);
 
 /* NULL: there is no memory. */
 struct exchange *exchange_new(struct exchanges *exchanges, struct MHD_Connection *connection);

@@ -179,7 +179,8 @@ static enum MHD_Result answer_later(struct server *server, const struct server_r
   struct server_answer answer = {.status = 0};
   if (!exchange_keep(exchange))
     return MHD_NO;
-  if (route->keep == NULL && start_errand(server, route, request, exchange))
+  if (route->keep == NULL && exchanges_threads(&server->exchanges) < CONNECTIONS_WAITING &&
+      start_errand(server, route, request, exchange))
     return MHD_YES;
   buffer_init(&answer.body, LONGEST_ANSWER);
   if (route->keep == NULL) {

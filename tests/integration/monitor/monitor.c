@@ -300,6 +300,25 @@ Test(monitor, slow_requests_of_one_address_keep_probes_of_others_from_nothing) {
   fixture_end(&f);
 }
 
+/* Of each address so many are taken as one may have, which is all that there are. */
+Test(monitor, slow_requests_of_many_addresses_keep_nobody_from_a_probe) {
+  static int slow[6][SLOW];
+  static const char *const FROM[] = {"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6", "127.0.0.7"};
+  int port;
+  begin("monitor_many");
+  pid_t process = run_and_listen(&port);
+  for (int i = 0; i < 6; i++)
+    begin_slowly(slow[i], FROM[i], port);
+  double since = seconds_now();
+  for (int i = 0; i < 20; i++)
+    cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  cr_assert_eq(visit(port, "GET", "/api/who", NULL, NULL).status, 200);
+  cr_assert(seconds_now() - since < 5);
+  cr_assert(go_on_slowly(slow[5]) > 10, "a place that nobody needs is taken away");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 Test(monitor, a_request_that_does_not_end_is_cut_though_it_goes_on) {
   int slow[SLOW];
   int port;
