@@ -138,9 +138,10 @@ static bool deliver_claimed(struct work *work, const struct claim *claim) {
 
 /* If it cannot be asked now, it is when there is something to push. */
 static void look_once(struct work *work) {
-  struct error ignored;
-  if (work->kind->looks_at_start && !atomic_exchange(&work->worker->pool->has_looked, true))
-    (void)work_open_target(work, &ignored);
+  struct error error;
+  if (work->kind->looks_at_start && !atomic_exchange(&work->worker->pool->has_looked, true) &&
+      !work_open_target(work, &error))
+    log_failure(LOG_LEVEL_DEBUG, &error, "target %s: cannot be looked at yet", work->settings->name);
 }
 
 /* Waits after a claim that got nothing. */

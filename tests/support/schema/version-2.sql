@@ -11615,7 +11615,8 @@ begin
   end if;
 end
 $$;
--- Purpose:    refuses relations that have no changes of their own, or that the schema's owner does not own
+-- Purpose:    refuses relations that have no changes of their own, that the schema's owner does not own, or whose parts
+--             an extension manages
 -- Parameters: relation
 -- Errors:     say why not, and what to do
 create or replace function rowrelay.check_capturable(relation regclass) returns void
@@ -13475,8 +13476,9 @@ $$;
 -- Purpose:    whether a table has rows, as far as that shows without reading it, so that people hear that these are not
 --             copied to where it is routed
 -- Parameters: relation
--- Result:     false only if the table and all its partitions are empty: they have no pages, or had no rows when they
---             were last vacuumed or analyzed and have not grown since. Rows that were all deleted since then count.
+-- Result:     false only if the table, its partitions and inheritance children are empty: they have no pages, or had no
+--             rows when they were last vacuumed or analyzed and have not grown since. Rows that were all deleted since
+--             then count.
 create or replace function rowrelay.may_have_rows(relation oid) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with recursive member(oid) as (
