@@ -140,12 +140,13 @@ Test(console_people, a_name_that_a_proxy_gives_has_the_rights_of_its_line) {
 
 static long status_of_header(const char *header, size_t length) {
   static const char BEGIN[] = "GET /api/who HTTP/1.1\r\nHost: localhost\r\n";
+  static const char END[] = "\r\nX-More: a\r\n\r\n";
   char request[256];
   size_t at = strlen(BEGIN);
   memcpy(request, BEGIN, at);
   memcpy(request + at, header, length);
-  memcpy(request + at + length, "\r\nX-More: a\r\n\r\n", 17);
-  return visitor_status(port, request, at + length + 17);
+  memcpy(request + at + length, END, strlen(END));
+  return visitor_status(port, request, at + length + strlen(END));
 }
 
 Test(console_people, the_name_of_a_token_gives_no_rights_without_the_token) {
