@@ -6,7 +6,7 @@
 # make check-native    chosen suites, with all captured by the server module (see make native) where it can be
 # make check-matrix    chosen suites on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
 # make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, RELEASES="trixie"
-# make model       checks the models of the protocols (tests/model), which make check does too
+# make model       checks the models of the protocols (tests/model); make check does that for models that changed
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
 # make faults      fails every allocation, libpq call and libcurl call once (tests/faults); SEED=number repeats a run, LIMIT=seconds
 # make fuzz        gives random input to what reads from others (tests/fuzz); SECONDS=60, SEED=number
@@ -188,7 +188,7 @@ ifeq ($(CHOSEN),)
 	$(timed) 'build with sanitizers' $(MAKE) --no-print-directory all $(SANITIZED)/test-unit SANITIZE=$(SANITIZERS)
 	$(timed) 'lint, but clang-tidy' env FORMATTED='$(FORMATTED)' tests/lint.sh $(BUILD)
 	@MAKEFLAGS= COVER='$(COVER)' SANITIZED=$(SANITIZED) CLOCK=$(BUILD)/clock \
-	  BESIDE='make -j2 tidy-changed;tests/model/check.sh;tests/chaos/check_test.sh $(BUILD)/chaos-check' \
+	  BESIDE='make -j2 tidy-changed;tests/model/check.sh --changed;tests/chaos/check_test.sh $(BUILD)/chaos-check' \
 	  tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@+$(MAKE) --no-print-directory all

@@ -4,10 +4,11 @@
 # each, and fails if one is not as it must be. Without spin it says that it is skipped.
 #
 #   tests/model/check.sh [MODEL…]    all of them, or some: tests/model/check.sh floor copy
+#   tests/model/check.sh --changed   those that changed within a day; all when this script did
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
-export LIMIT=120 # seconds for one search; the longest takes some 10
+export LIMIT=120 # seconds of a processor for one search, whatever else runs; the longest takes some 10
 if ! command -v spin >/dev/null || ! command -v gcc >/dev/null; then
   echo "[SKIP] model: spin or gcc is not installed"
   exit 0
@@ -27,7 +28,7 @@ check() {
     return 1
   fi
   # -E: that a process waits at the end is no error; each model says itself what must hold then
-  (cd "$work" && timeout "$LIMIT" ./pan -E -m1000000 >found 2>&1)
+  (cd "$work" && ulimit -t "$LIMIT" && ./pan -E -m1000000 >found 2>&1)
   errors=$(sed -n 's/.*errors: \([0-9]*\)$/\1/p' "$work/found")
   if [[ -z $errors ]] || grep -aqE 'max search depth too small|Search not completed.*memory|out of memory' "$work/found"; then
     echo "[FAIL] model::$model $flag: the search did not end"
@@ -46,7 +47,11 @@ check() {
 }
 export -f check
 
-if [[ $# == 0 ]]; then
+if [[ ${1:-} == --changed ]]; then
+  mapfile -t models < <(../support/changed.sh models)
+  ((${#models[@]})) || exit 0
+  set -- "${models[@]}"
+elif [[ $# == 0 ]]; then
   set -- *.pml
   set -- "${@%.pml}"
 fi

@@ -51,6 +51,8 @@ void fixture_end(struct fixture *fixture);
  * by the seed that check.sh prints (ROWRELAY_SEED). For families that take minutes and whose elements are much alike.
  */
 bool is_tried(int n);
+/* The same with one of `share` elements instead of a third. */
+bool is_tried_of(int n, int share);
 /* What a whole family must reach at least, for the part of it that is tried. */
 int least_tried(int of_all);
 

@@ -17,6 +17,7 @@ backend_clustering_mode = 'streaming_replication'
 listen_addresses = ''
 port = 6432
 socket_dir = '$dir'
+unix_socket_directories = '$dir'
 pcp_listen_addresses = ''
 pcp_socket_dir = '$dir'
 pid_file_name = '$dir/pid'

@@ -57,6 +57,8 @@ Test(subtransactions, rows_take_no_transaction_id_of_their_own, .timeout = 600) 
   struct fixture f;
   mirrored_begin(&f, "subtransactions", "create schema app");
   for (int i = 0; i < KIND_COUNT; i++) {
+    if (!is_tried(i))
+      continue;
     sql(f.at_source, "create table app.it %s", KINDS[i][0]);
     sql(f.at_source, "select rowrelay.capture_table('app.it'%s)", KINDS[i][1]);
     sql(f.at_source, "select rowrelay.route('app.it', 'w')");
