@@ -16,6 +16,7 @@
 /* How many keys the query is run for: this many at first, then as they turn out. */
 #define FIRST_KEYS_AT_ONCE ((size_t)100)
 #define MOST_KEYS_AT_ONCE ((size_t)2000)
+#define MOST_BUILDS 5        /* of the same, where tables are rewritten meanwhile */
 #define BUILD_TIME 250       /* milliseconds that it should take */
 #define SOURCE_TIMEOUT 60000 /* milliseconds, as in worker.c */
 
@@ -178,37 +179,85 @@ bool document_collect(const struct settings *settings, const struct batch *claim
   return ok;
 }
 
+/* Whether the files are the same as those of an earlier answer of document_files.sql. */
+static bool files_stayed(const PGresult *before, const PGresult *after) {
+  return strcmp(PQgetvalue(before, 0, 0), PQgetvalue(after, 0, 0)) == 0;
+}
+
+static bool rewritten(struct error *error) {
+  return error_set(error, FAILURE_RETRY, "a table was rewritten while documents were built from it");
+}
+
+static bool expand(const char *target, struct source *source, struct stale *stale, struct error *error) {
+  if (buffer_is_empty(&stale->asks_ids))
+    return true;
+  buffer_add_string(&stale->asks_ids, "}");
+  buffer_add_string(&stale->asks_days, "}");
+  if (buffer_ok(&stale->asks_ids, "a list of changes", error) &&
+      buffer_ok(&stale->asks_days, "a list of days", error) &&
+      source_run(source, &QUERY_document_expand, VALUES(target, stale->asks_ids.data, stale->asks_days.data), NULL,
+                 error))
+    return true;
+  if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
+    error_hint(error, "raised at the source by a --from query of the document");
+  return false;
+}
+
 bool document_queue_more(const struct document *document, struct source *source, struct stale *stale,
                          struct error *error) {
   struct number target = number(document->target);
+  PGresult *before = NULL;
+  PGresult *after = NULL;
   if (buffer_is_empty(&stale->asks_ids) && !stale->all)
     return true;
-  if (!source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error))
-    return false;
-  if (!buffer_is_empty(&stale->asks_ids)) {
-    buffer_add_string(&stale->asks_ids, "}");
-    buffer_add_string(&stale->asks_days, "}");
-    if (!buffer_ok(&stale->asks_ids, "a list of changes", error) ||
-        !buffer_ok(&stale->asks_days, "a list of days", error) ||
-        !source_run(source, &QUERY_document_expand, VALUES(target.text, stale->asks_ids.data, stale->asks_days.data),
-                    NULL, error)) {
-      if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
-        error_hint(error, "raised at the source by a --from query of the document");
-      return false;
-    }
-  }
-  return (!stale->all || source_run(source, &QUERY_document_rebuild, VALUES(target.text), NULL, error)) &&
-         source_run(source, &QUERY_document_end, NO_VALUES, NULL, error);
+  bool ok = source_run(source, &QUERY_document_files, VALUES(target.text), &before, error) &&
+            source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error) &&
+            expand(target.text, source, stale, error) &&
+            (!stale->all || source_run(source, &QUERY_document_rebuild, VALUES(target.text), NULL, error)) &&
+            source_run(source, &QUERY_document_end, NO_VALUES, NULL, error) &&
+            source_run(source, &QUERY_document_files, VALUES(target.text), &after, error) &&
+            (files_stayed(before, after) || rewritten(error));
+  PQclear(before);
+  PQclear(after);
+  return ok;
 }
 
 /* ---- building -------------------------------------------------------------------------------------------------- */
 
-/* Runs the query for the keys of a push's changes. *built is the caller's to PQclear. */
-static bool build(const struct builder *builder, const struct push *push, PGresult **built, struct error *error) {
+/* Runs the query for these keys. *stayed: no table was rewritten meanwhile. *built is the caller's to PQclear. */
+static bool run_query(const struct builder *builder, const char *keys, bool *stayed, PGresult **built,
+                      struct error *error) {
   const struct document *document = builder->document;
   struct pgconn *connection = source_connection(builder->source);
+  struct number target = number(document->target);
+  PGresult *replies[7] = {NULL};
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &SAVEPOINT, NO_VALUES);
+  pgconn_pipeline_add(connection, &QUERY_document_files, VALUES(target.text));
+  pgconn_pipeline_add(connection, &QUERY_document_begin, VALUES(document->search_path));
+  pgconn_pipeline_add(connection, &document->build, VALUES(keys));
+  pgconn_pipeline_add(connection, &QUERY_document_end, NO_VALUES);
+  pgconn_pipeline_add(connection, &QUERY_document_files, VALUES(target.text));
+  pgconn_pipeline_add(connection, &RELEASE, NO_VALUES);
+  bool ok = pgconn_pipeline_run(connection, replies, 7, error);
+  if (!ok && pgconn_alive(connection)) {
+    struct error ignored;
+    if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
+      error_hint(error, "raised at the source by the document's query");
+    if (!pgconn_script(connection, "rollback to savepoint document; release savepoint document", &ignored))
+      *error = ignored;
+  }
+  *stayed = ok && files_stayed(replies[1], replies[5]);
+  *built = replies[3];
+  for (size_t i = 0; i < 7; i++)
+    if (i != 3)
+      PQclear(replies[i]);
+  return ok;
+}
+
+/* Builds the documents of a push's changes. *built is the caller's to PQclear. */
+static bool build(const struct builder *builder, const struct push *push, PGresult **built, struct error *error) {
   struct buffer keys; /* an array literal */
-  PGresult *replies[5] = {NULL};
   buffer_init(&keys, LIST_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
     buffer_add_string(&keys, i == 0 ? "{" : ",");
@@ -216,28 +265,13 @@ static bool build(const struct builder *builder, const struct push *push, PGresu
   }
   buffer_add_string(&keys, "}");
   bool ok = buffer_ok(&keys, "a list of keys", error);
-  if (ok) {
-    pgconn_pipeline_begin(connection);
-    pgconn_pipeline_add(connection, &SAVEPOINT, NO_VALUES);
-    pgconn_pipeline_add(connection, &QUERY_document_begin, VALUES(document->search_path));
-    pgconn_pipeline_add(connection, &document->build, VALUES(keys.data));
-    pgconn_pipeline_add(connection, &QUERY_document_end, NO_VALUES);
-    pgconn_pipeline_add(connection, &RELEASE, NO_VALUES);
-    ok = pgconn_pipeline_run(connection, replies, 5, error);
-    if (!ok && pgconn_alive(connection)) {
-      struct error ignored;
-      if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
-        error_hint(error, "raised at the source by the document's query");
-      if (!pgconn_script(connection, "rollback to savepoint document; release savepoint document", &ignored))
-        *error = ignored;
-    }
+  bool stayed = false;
+  for (int i = 0; ok && !stayed && i < MOST_BUILDS; i++) {
+    PQclear(*built);
+    ok = run_query(builder, keys.data, &stayed, built, error);
   }
   buffer_release(&keys);
-  *built = replies[2];
-  for (size_t i = 0; i < 5; i++)
-    if (i != 2)
-      PQclear(replies[i]);
-  return ok;
+  return ok && (stayed || rewritten(error));
 }
 
 /* Index of the change with that key; push->count: there is none. The changes are in order of their keys. */

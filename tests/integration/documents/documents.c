@@ -284,3 +284,35 @@ Test(documents, every_one_is_what_its_query_gives_whatever_is_written_and_whoeve
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* A STABLE function reads by its query's snapshot, to which a table that was rewritten since seems empty. */
+Test(documents, table_rewritten_while_a_document_is_built_is_not_taken_for_empty) {
+  struct fixture f;
+  fixture_begin(&f, "document_rewritten");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source,
+      "create table head (id int primary key, name text); create table piece (head int, n int, primary key "
+      "(head, n)); insert into piece select 1, n from generate_series(1, 10) as n;"
+      "create function pieces(int) returns bigint language plpgsql stable as $$ begin "
+      "perform pg_advisory_lock(77); perform pg_advisory_unlock(77); "
+      "return (select count(*) from piece where head = $1); end $$");
+  rowrelay_ok(&f, "capture", "head", "piece", NULL);
+  sql(f.at_source,
+      "select rowrelay.add_document('doc', 'w', 'id', 'select id, name, pieces(id) as pieces from head where "
+      "id = any ($1)', '{head:id,piece:head}', create_table => true)");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  static const char *const REWRITES[] = {"alter table piece alter n type bigint", "repack (concurrently) piece"};
+  for (int i = 0; i < (PQserverVersion(f.at_source) >= 190000 ? 2 : 1); i++) {
+    PGconn *holder = connect_to(f.source, NULL);
+    sql(holder, "select pg_advisory_lock(77)");
+    sql(f.at_source, "insert into head values (1, 'x%d') on conflict (id) do update set name = excluded.name", i);
+    wait_until(f.at_source, "1", 20, "select count(*) from pg_locks where locktype = 'advisory' and not granted");
+    sql(f.at_source, "%s", REWRITES[i]);
+    sql(holder, "select pg_advisory_unlock(77)");
+    PQfinish(holder);
+    wait_until_empty(&f, 20);
+    cr_expect_str_eq(ask(f.at_target, "select concat(name, ' ', pieces) from doc"), i == 0 ? "x0 10" : "x1 10");
+  }
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
