@@ -434,8 +434,10 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
     ok = error_set(error, FAILURE_RETRY, "out of memory for an answer");
   else if (ok && number == NULL)
     ok = error_set(error, FAILURE_FATAL, "the server is not a search engine");
-  if (ok)
+  if (ok) {
     buffer_add_format(answer, "%s %s", name != NULL ? name : "elasticsearch", number);
+    search_warn_of_memory(search, answer);
+  }
   json_decref(about);
   http_request_release(&request);
   return ok;
@@ -471,6 +473,7 @@ const struct target_kind TARGET_SEARCH = {.name = "search",
                                           .overwrites = true,
                                           .wants_details = search_wants_details,
                                           .opens_alone = true,
+                                          .test_sends_nothing = true,
                                           .open = search_open,
                                           .push = search_push,
                                           .test = search_test,

@@ -48,4 +48,13 @@ void search_add_index(const struct search *search, const struct route *route, st
 /* Creates a route's index if wanted and missing. */
 MUST_CHECK bool search_prepare_index(struct search *search, const struct route *route, struct error *error);
 
+/*
+ * An index remembers for so long (its setting gc_deletes, a minute by default) that a row was deleted, and at which
+ * version. A request that was given up and arrives later brings the row back, so this is longer than any is on its way:
+ * than push_timeout, and an outage. Seconds.
+ */
+int64_t search_memory_of_deletes(const struct search *search);
+/* Appends a warning to `text` if the index in the URL forgets sooner; nothing if it cannot be said. */
+void search_warn_of_memory(struct search *search, struct buffer *text);
+
 #endif

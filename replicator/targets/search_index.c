@@ -69,8 +69,62 @@ static const char *mapping_of(const char *type) {
   return NULL;
 }
 
-/* {"mappings": …} of a table's columns; an array's elements are mapped like its type. */
-static bool add_mappings(const struct route *route, struct buffer *body, struct error *error) {
+/* Seconds. Each delete of that time takes about a hundred bytes of the engine's memory. */
+#define OUTAGE INT64_C(3600)
+
+int64_t search_memory_of_deletes(const struct search *search) {
+  return search->settings->push_timeout / 1000 + OUTAGE;
+}
+
+/* Of a time as an engine gives it, such as 60s; -1: it is none. */
+static double seconds_of(const char *text) {
+  static const struct {
+    const char *unit;
+    double seconds;
+  } UNITS[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+  char *unit;
+  double number = strtod(text, &unit);
+  for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
+    if (unit != text && strcmp(unit, UNITS[i].unit) == 0)
+      return number * UNITS[i].seconds;
+  return -1;
+}
+
+void search_warn_of_memory(struct search *search, struct buffer *text) {
+  struct buffer path;
+  struct http_request request = {.status = 0};
+  struct error ignored;
+  bool no_memory;
+  const char *name;
+  json_t *index;
+  if (search->index == NULL)
+    return;
+  buffer_init(&path, SEARCH_NAME_LIMIT);
+  buffer_add_format(&path, "/%s/_settings/index.gc_deletes?flat_settings=true&include_defaults=true", search->index);
+  const struct search_question question = {.method = "GET", .path = path.data};
+  bool ok = buffer_ok(&path, "a URL", &ignored) && search_ask_well(search, &question, &request, &ignored);
+  json_t *answer = ok && request.answer.data != NULL
+                       ? json_tree_parse(request.answer.data, request.answer.length, JSON_ALLOW_NUL, &no_memory)
+                       : NULL;
+  json_object_foreach(answer, name, index) { /* several, behind an alias */
+    const json_t *own = json_object_get(json_object_get(index, "settings"), "index.gc_deletes");
+    const json_t *initial = json_object_get(json_object_get(index, "defaults"), "index.gc_deletes");
+    const char *kept = json_string_value(own != NULL ? own : initial);
+    double seconds = kept != NULL ? seconds_of(kept) : -1;
+    if (seconds >= 0 && seconds < (double)search_memory_of_deletes(search))
+      buffer_add_format(text,
+                        "; index %s forgets after %s that a row was deleted, so a late request may bring it back: PUT "
+                        "/%s/_settings {\"index.gc_deletes\":\"%llds\"}",
+                        name, kept, name, (long long)search_memory_of_deletes(search));
+  }
+  json_decref(answer);
+  http_request_release(&request);
+  buffer_release(&path);
+}
+
+/* {"settings": …, "mappings": …} of a table's columns; an array's elements are mapped like its type. */
+static bool add_description(const struct search *search, const struct route *route, struct buffer *body,
+                            struct error *error) {
   bool no_memory;
   json_t *columns = json_tree_parse(route->columns, strlen(route->columns), 0, &no_memory);
   if (columns == NULL)
@@ -78,8 +132,10 @@ static bool add_mappings(const struct route *route, struct buffer *body, struct 
   size_t i;
   json_t *column;
   size_t mapped = 0;
+  buffer_add_format(body, "{\"settings\":{\"index.gc_deletes\":\"%llds\"},",
+                    (long long)search_memory_of_deletes(search));
   /* A text that looks like a date in the first row may not in the second. */
-  buffer_add_string(body, "{\"mappings\":{\"date_detection\":false,\"properties\":{");
+  buffer_add_string(body, "\"mappings\":{\"date_detection\":false,\"properties\":{");
   json_array_foreach(columns, i, column) {
     const char *mapping = mapping_of(json_string_value(json_object_get(column, "type")));
     if (mapping == NULL)
@@ -98,7 +154,7 @@ static bool create_index(struct search *search, const struct route *route, const
   struct buffer body;
   struct search_question question = {.method = "PUT", .path = path, .body = &body};
   buffer_init(&body, SEARCH_BODY_LIMIT);
-  bool ok = add_mappings(route, &body, error) && search_ask(search, &question, &request, error);
+  bool ok = add_description(search, route, &body, error) && search_ask(search, &question, &request, error);
   /* Another process may have created it in the meantime. */
   bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
   if (ok && !exists && (request.status < 200 || request.status >= 300)) {

@@ -179,6 +179,30 @@ Test(search, a_row_that_the_mapping_refuses_is_refused_alone) {
   fixture_end(&f);
 }
 
+/* Else a request that was given up, and arrives late, would bring a deleted row back. */
+Test(search, index_remembers_deletes_longer_than_a_request_may_take) {
+  struct fixture f;
+  begin(&f, "search_memory", "push_timeout=100");
+  sql(f.at_source, "insert into item values (1)");
+  deliver(&f);
+  const char *settings = engine_ask("GET", "/search_memory/_settings/index.gc_deletes?flat_settings=true", NULL);
+  cr_expect_not_null(strstr(settings, "\"3700s\""), "%s", settings);
+  cr_expect_null(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "forgets"));
+  static const char *const SHORTER[] = {"{\"index.gc_deletes\":\"20m\"}", "{\"index.gc_deletes\":null}"};
+  static const char *const SAID[] = {"forgets after 20m that a row was deleted", "forgets after 60s"};
+  for (size_t i = 0; i < 2; i++) {
+    engine_ask("PUT", "/search_memory/_settings", SHORTER[i]);
+    const char *said = rowrelay_ok(&f, "target", "test", "w", NULL);
+    cr_expect_not_null(strstr(said, SAID[i]), "%s", said);
+    cr_expect_not_null(strstr(said, "PUT /search_memory/_settings {\"index.gc_deletes\":\"3700s\"}\n"), "%s", said);
+    rowrelay(&f, &said, NULL, "doctor", NULL);
+    cr_expect_not_null(strstr(said, SAID[i]), "%s", said);
+  }
+  engine_ask("PUT", "/search_memory/_settings", "{\"index.gc_deletes\":\"2h\"}");
+  cr_expect_null(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "forgets"));
+  fixture_end(&f);
+}
+
 Test(search, what_is_wrong_with_the_index_is_held_against_no_row) {
   struct fixture f;
   begin(&f, "search_blocked", "retries=0");
