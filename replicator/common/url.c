@@ -7,10 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/echo.h"
 #include "common/portable.h"
 
 /* Shortest text that is hidden in an error. Bytes; shorter ones occur in every text. */
 #define SHORTEST_SECRET 4
+/* The same of one of its words. */
+#define SHORTEST_WORD 8
 
 static void add_encoded(struct buffer *filled, const char *value) {
   for (const char *c = value; *c != '\0'; c++) {
@@ -93,47 +96,57 @@ bool text_fill_in(const char *text, const char *what, struct buffer *filled, str
   return fill_in(text, what, false, filled, error);
 }
 
-/* How much of the beginning of `value` the text ends with. */
-static size_t cut_value(const char *text, const char *value) {
-  size_t length = strlen(text);
-  size_t most = strlen(value) - 1;
-  for (size_t part = length < most ? length : most; part >= SHORTEST_SECRET; part--)
-    if (memcmp(text + length - part, value, part) == 0)
-      return part;
-  return 0;
-}
+/* A text that is hidden in an error, and how much of its beginning is hidden where the error's end cuts it off. */
+struct secret {
+  const char *text;
+  size_t least;
+};
 
-/* Replaces each `value` in a text by ${NAME}. */
-static void hide(char *text, size_t size, const char *value, const struct placeholder *named) {
-  const char *found = strstr(text, value);
-  if (found == NULL && cut_value(text, value) == 0)
-    return;
+/* Replaces each repetition of the secret in a text by ${NAME}. */
+static void hide(char *text, size_t size, const struct secret *secret, const struct placeholder *named) {
   struct buffer hidden;
+  bool found = false;
   buffer_init(&hidden, 64 * size);
-  const char *rest = text;
-  for (; found != NULL; found = strstr(rest, value)) {
-    buffer_add(&hidden, rest, (size_t)(found - rest));
-    buffer_add(&hidden, named->start, (size_t)named->length + 3);
-    rest = found + strlen(value);
+  for (const char *rest = text; *rest != '\0';) {
+    size_t length = echo_at(rest, secret->text, secret->least);
+    if (length > 0)
+      buffer_add(&hidden, named->start, (size_t)named->length + 3);
+    else
+      buffer_add(&hidden, rest, 1);
+    found = found || length > 0;
+    rest += length > 0 ? length : 1;
   }
-  size_t cut = cut_value(rest, value);
-  buffer_add(&hidden, rest, strlen(rest) - cut);
-  if (cut > 0)
-    buffer_add(&hidden, named->start, (size_t)named->length + 3);
   size_t length = hidden.overflow ? 0 : hidden.length < size ? hidden.length : size - 1;
   /* not within a character */
-  while (length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
+  while (found && length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
     length--;
-  if (length > 0)
+  if (found && length > 0)
     memcpy(text, hidden.data, length);
-  text[length] = '\0';
+  if (found)
+    text[length] = '\0';
   buffer_release(&hidden);
 }
 
-static void hide_everywhere(struct error *error, const char *value, const struct placeholder *named) {
-  hide(error->message, sizeof error->message, value, named);
-  hide(error->detail, sizeof error->detail, value, named);
-  hide(error->hint, sizeof error->hint, value, named);
+static void hide_everywhere(struct error *error, const char *text, size_t least, const struct placeholder *named) {
+  const struct secret secret = {.text = text, .least = least};
+  hide(error->message, sizeof error->message, &secret, named);
+  hide(error->detail, sizeof error->detail, &secret, named);
+  hide(error->hint, sizeof error->hint, &secret, named);
+}
+
+/* A header's value is a scheme and a secret, a URL has a user and a password: another side may repeat one of them. */
+static void hide_words(struct error *error, const char *value, const struct placeholder *named) {
+  static const char BETWEEN[] = " \t\r\n:@";
+  char *copy = strdup(value);
+  for (char *word = copy; word != NULL && *word != '\0';) {
+    size_t length = strcspn(word, BETWEEN);
+    bool is_last = word[length] == '\0';
+    word[length] = '\0';
+    if (length >= SHORTEST_WORD)
+      hide_everywhere(error, word, SHORTEST_WORD, named);
+    word += length + !is_last;
+  }
+  free(copy);
 }
 
 /* User and password as HTTP sends them. */
@@ -152,7 +165,7 @@ static void hide_basic(const char *url, struct error *error) {
   char *encoded = ok ? malloc(2 * filled.length + 4) : NULL;
   if (encoded != NULL) {
     EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)filled.data, (int)filled.length);
-    hide_everywhere(error, encoded, &found);
+    hide_everywhere(error, encoded, SHORTEST_SECRET, &found);
   }
   free(encoded);
   buffer_release(&user);
@@ -161,18 +174,12 @@ static void hide_basic(const char *url, struct error *error) {
 
 void url_hide(const char *text, struct error *error) {
   struct placeholder found;
-  struct buffer encoded;
   hide_basic(text, error);
-  buffer_init(&encoded, URL_LIMIT);
   for (; find_placeholder(text, &found); text = found.end + 1) {
     const char *value = value_of(&found);
     if (value == NULL || strlen(value) < SHORTEST_SECRET)
       continue;
-    buffer_clear(&encoded);
-    add_encoded(&encoded, value);
-    const char *forms[] = {value, encoded.overflow ? value : encoded.data};
-    for (int i = 0; i < 2; i++)
-      hide_everywhere(error, forms[i], &found);
+    hide_everywhere(error, value, SHORTEST_SECRET, &found);
+    hide_words(error, value, &found);
   }
-  buffer_release(&encoded);
 }

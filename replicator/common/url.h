@@ -19,8 +19,8 @@ MUST_CHECK bool url_fill_in(const char *url, const char *what, struct buffer *fi
 MUST_CHECK bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error);
 
 /*
- * Puts ${NAME} back wherever an error shows a value that a URL, or another text, got from the environment, even if the
- * error's end cuts it off.
+ * Puts ${NAME} back wherever an error shows a value that a URL, or another text, got from the environment, or a word of
+ * it that has more than seven characters: as it is or escaped (see echo.h), even if the error's end cuts it off.
  */
 void url_hide(const char *text, struct error *error);
 

@@ -150,3 +150,34 @@ Test(url, a_secret_that_was_cut_short_is_hidden_too) {
   url_hide("${LONG_SECRET}", &error);
   cr_assert_str_eq(error.message, "${LONG_SECRET}");
 }
+
+static void is_hidden(const char *said, const char *expected) {
+  error_set(&error, FAILURE_RETRY, "%s", said);
+  url_hide("{\"headers\": \"X: ${ESCAPED}\"}", &error);
+  cr_expect_str_eq(error.message, expected);
+}
+
+Test(url, a_secret_is_hidden_however_a_receiver_escapes_it) {
+  setenv("ESCAPED", "ab/c+d=\"<ü&%7", 1);
+  is_hidden("1 ab/c+d=\"<ü&%7 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab\\/c+d=\\\"<ü&%7 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab/c\\u002Bd\\u003d\\\"\\u003c\\u00fc\\u0026%7 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab/c+d=&quot;&lt;ü&amp;%7 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab&#x2F;c&#43;d&#61;&#34;&#x3c;&#252;&amp;%7 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab%2fc%2Bd%3D%22%3C%C3%BC%26%257 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab\\/c&#43;d%3D\\\"\\u003c\\u00fc&amp;%257 2", "1 ${ESCAPED} 2");
+  is_hidden("1 ab\\/c\\u00", "1 ${ESCAPED}");
+  is_hidden("1 ab\\/c&#4", "1 ${ESCAPED}");
+  is_hidden("1 ab\\/d 2", "1 ab\\/d 2");
+  setenv("ESCAPED", "pass\xf0\x9f\x94\x91word", 1);
+  is_hidden("pass\\ud83d\\udd11word", "${ESCAPED}");
+  setenv("ESCAPED", "\\\\\\\\", 1);
+  is_hidden("\\\\\\\\", "${ESCAPED}");
+}
+
+Test(url, each_long_word_of_a_secret_is_hidden) {
+  setenv("ESCAPED", "Bearer t0ken/of/mine", 1);
+  is_hidden("Bearer t0ken/of/mine, t0ken\\/of\\/mine or Bearer.", "${ESCAPED}, ${ESCAPED} or Bearer.");
+  setenv("ESCAPED", "//user:PASSWORD%zz@host/db", 1);
+  is_hidden("invalid percent-encoded token: \"PASSWORD%zz\"", "invalid percent-encoded token: \"${ESCAPED}\"");
+}
