@@ -21123,7 +21123,10 @@ with table_note as materialized ( -- once for all targets
                   select s.capture, s.document from rowrelay.document_source s) as r on r.capture = c.id) as w
    group by w.target
 ), hung as materialized (
-  select o.host, o.pid, o.targets, o.started_at, o.heartbeat_at
+  select o.host, o.pid, o.targets, o.started_at, o.heartbeat_at,
+         -- as delivery/work.c limits its sessions; the longest of any target
+         (select 2 * (60 + max(coalesce(t.options ->> 'push_timeout', '60')::integer))
+            from rowrelay.target t where t.dropped_at is null) as may_hold
     from rowrelay.instances i join rowrelay.instance o on o.id = i.id where i.state = 'hung'
 )
 select t.name as target,
@@ -21156,13 +21159,7 @@ select t.name as target,
            end,
          (select string_agg(format('process %s on %s has said nothing for %s s and may hold lanes, for %s s at most -- '
                                    'end it there: kill -KILL %1$s', h.pid, h.host,
-                                   trunc(extract(epoch from now() - h.heartbeat_at)),
-                                   -- as delivery/work.c limits its sessions
-                                   2 * (60 + coalesce((select coalesce(p.options, t.options) ->> 'push_timeout'
-                                                         from (select t.id) as own
-                                                         left join (rowrelay.document d
-                                                                    join rowrelay.target p on p.id = d.delivers_to)
-                                                           on d.target = own.id), '60')::integer)),
+                                   trunc(extract(epoch from now() - h.heartbeat_at)), h.may_hold),
                             '; ' order by h.started_at)
             from hung h where h.targets is null or t.id = any (h.targets)),
          (select format('%s leased by a process that does not answer, until %s',
