@@ -1,5 +1,5 @@
 -- The files of the tables that document $1 is built from. If one was rewritten (ALTER TABLE, REPACK) or truncated while
--- a query ran, a STABLE function of that query, which reads the table by an older snapshot, saw it empty, without error.
+-- a query ran, a STABLE function of that query, which reads by an older snapshot, saw it empty, without an error.
 with recursive part(relation) as (
   select c.relation::oid
     from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture

@@ -371,7 +371,7 @@ Test(search_wire, a_target_test_names_the_engine_or_says_what_else_answers) {
     cr_assert_not_null(strstr(errors, OTHERS[i].said), "%s", errors);
   }
   for (int i = 0; i < receiver_count(receiver); i++)
-    cr_assert(strncmp(receiver_at(receiver, i)->bytes, "GET / ", 6) == 0, "it writes nothing: %s",
+    cr_assert(strncmp(receiver_at(receiver, i)->bytes, "GET /", 5) == 0, "it writes nothing: %s",
               receiver_at(receiver, i)->bytes);
   end(&f);
 }
