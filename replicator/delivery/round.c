@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "delivery/deliver.h"
+#include "queries.h"
 #include "queue/hold.h"
 
 /* Milliseconds. */
@@ -136,10 +137,21 @@ static bool deliver_claimed(struct work *work, const struct claim *claim) {
   return stay && (work->source_failures <= 1 || work_wait_for_source(work));
 }
 
-/* If it cannot be asked now, it is when there is something to push. */
+static bool has_confirmed(struct work *work) {
+  PGresult *confirmed = NULL;
+  struct error error;
+  bool has = source_run(work->source, &QUERY_confirmed_claims, VALUES(number(work->settings->target).text), &confirmed,
+                        &error) &&
+             !PQgetisnull(confirmed, 0, 0);
+  PQclear(confirmed);
+  return has;
+}
+
+/* Only a target that must have something: opening one makes what is missing there. If it cannot be asked now, it is
+ * when there is something to push. */
 static void look_once(struct work *work) {
   struct error error;
-  if (work->kind->looks_at_start && !atomic_exchange(&work->worker->pool->has_looked, true) &&
+  if (work->kind->looks_at_start && !atomic_exchange(&work->worker->pool->has_looked, true) && has_confirmed(work) &&
       !work_open_target(work, &error))
     log_failure(LOG_LEVEL_DEBUG, &error, "target %s: cannot be looked at yet", work->settings->name);
 }

@@ -68,9 +68,9 @@ begin
                      where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
   end if;
   if next is null and not busy then
-    -- all that was not found so far comes with the copy, which closes gaps that are older than it
+    -- all that is missing so far comes with the copy, which closes gaps that are older than it
     update rowrelay.gap g set noted_at = b.registered_at - interval '1 ms'
-     where g.capture = b.capture and g.target = b.target and g.unfound and g.noted_at >= b.registered_at;
+     where g.capture = b.capture and g.target = b.target and g.noted_at >= b.registered_at;
     with freed as (
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
     ), doubtful as ( -- unless it is copied now, it is to be refused again
