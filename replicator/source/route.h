@@ -35,7 +35,7 @@ struct route {
                         table in full */
   const char
       *identity;     /* of the captured table among those of all servers; NULL: the server does not say which it is */
-  const char *types; /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
+  const char *types; /* JSON [{"schema", "type", "definition", "labels"}], NULL when there are none to make */
 };
 
 struct routes {

@@ -2,7 +2,7 @@
 --             order of their dependencies. Types of extensions are left out, because the extension has to be installed
 --             there.
 -- Parameters: relation
--- Result:     [{"type": name, "definition": CREATE statement}]
+-- Result:     [{"schema", "type": quoted name, "definition": CREATE statement, "labels": those of an enum, in order}]
 create or replace function rowrelay.type_definitions(relation regclass) returns json
 language sql stable as $$
   with recursive used(type, depth) as (
@@ -47,6 +47,8 @@ language sql stable as $$
              else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname,
                                  format_type(r.rngsubtype, null))
                      from pg_range r where r.rngtypid = o.oid)
-           end) order by o.depth desc, o.oid)
+           end, 'labels',
+           (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = o.oid))
+           order by o.depth desc, o.oid)
     from own o
 $$;

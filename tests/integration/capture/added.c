@@ -3,6 +3,8 @@
  * mirror has the same in them, whenever it was made, and whatever is done to the table before they are delivered.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mirrored.h"
@@ -178,5 +180,74 @@ Test(added, what_is_told_stays_until_the_mirror_has_the_column) {
   mirrored_deliver(&f);
   cr_assert(rowrelay(&f, NULL, NULL, "verify", "w", "item", "--repair", NULL) == 3);
   same(&f, "item");
+  fixture_end(&f);
+}
+
+static const char *const LABELS = "select array_to_string(enum_range(null::mood), ' ')";
+
+static void same_labels(struct fixture *f) {
+  char here[200];
+  snprintf(here, sizeof here, "%s", ask(f->at_source, "%s", LABELS));
+  cr_expect_str_eq(ask(f->at_target, "%s", LABELS), here);
+}
+
+Test(added, label_of_an_enum_reaches_created_mirrors_with_its_row) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "added_labels",
+      "create type mood as enum ('b', 'f'); create domain moods as mood[]; create type pair as (n int, m mood);"
+      "create table item (id int primary key, m mood, l moods, p pair);"
+      "create table lone (m mood, n int)");
+  mirrored_capture(&f, "*");
+  sql(f.at_source, "insert into item values (1, 'b', '{f}', (1, 'f')); insert into lone values ('b', 1)");
+  mirrored_deliver(&f);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "alter type mood add value 'g'; alter type mood add value 'a' before 'b';"
+                   "alter type mood add value 'c' before 'f'; alter type mood add value 'd' before 'f';"
+                   "alter type mood add value 'it''s' before 'a'");
+  sql(f.at_source, "insert into item values (2, 'd', '{a,b}', (1, 'c')), (3, 'a', null, null);"
+                   "insert into lone values ('a', 1); update item set m = 'g' where id = 1");
+  wait_until_nothing_waits(&f, 30);
+  stop_process(process, SIGTERM);
+  mirrored_same(&f, "item");
+  same_labels(&f);
+  sql(f.at_source, "alter type mood add value 'z'");
+  sql(f.at_source, "create table late (id int primary key, m mood default 'z'); insert into late values (1), (2)");
+  rowrelay_ok(&f, "capture", "late", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "backfill", "late", "--to", "w", NULL);
+  mirrored_same(&f, "late");
+  same_labels(&f);
+  sql(f.at_source, "alter type mood add value 'y'");
+  sql(f.at_source, "alter table item add column y mood default 'y'; insert into item values (9)");
+  mirrored_same(&f, "item");
+  same_labels(&f);
+  fixture_end(&f);
+}
+
+Test(added, label_of_an_enum_that_is_not_ours_there_refuses_its_row_alone) {
+  struct fixture f;
+  const char *said;
+  mirrored_begin(&f, "added_label_owner",
+                 "create type mood as enum ('a'); create table item (id int primary key, m mood)");
+  sql(f.at_target,
+      "drop role if exists added_label_app; create role added_label_app login;"
+      "create type mood as enum ('a'); grant create on schema public to added_label_app;"
+      "do $$ begin execute format('grant create on database %%I to added_label_app', current_database()); end $$");
+  char url[600];
+  snprintf(url, sizeof url, "%s%suser=added_label_app", f.target_url, strchr(f.target_url, '?') == NULL ? "?" : "&");
+  rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 'a')");
+  mirrored_deliver(&f);
+  sql(f.at_source, "alter type mood add value 'b'");
+  sql(f.at_source, "insert into item values (2, 'b'), (3, 'a')");
+  rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "1 3");
+  rowrelay(&f, &said, NULL, "errors", NULL);
+  cr_expect_not_null(strstr(said, "invalid input value for enum mood: \"b\""), "%s", said);
+  sql(f.at_target, "alter type mood add value 'b'");
+  rowrelay_ok(&f, "retry", "--all", "--target", "w", NULL);
+  mirrored_same(&f, "item");
+  sql(f.at_target, "drop owned by added_label_app cascade; drop role added_label_app");
   fixture_end(&f);
 }

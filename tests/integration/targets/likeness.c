@@ -477,7 +477,14 @@ Test(likeness, what_the_target_does_not_accept_is_left_out_and_logged) {
   mirrored_begin(&f, "likeness_refused",
                  "create type mood as enum ('old', 'new'); create table item (id int primary key, m mood default 'new' "
                  "not null, n int not null)");
-  sql(f.at_target, "create type mood as enum ('old')");
+  /* as a role that may not add the label there */
+  sql(f.at_target,
+      "drop role if exists likeness_app; create role likeness_app login; create type mood as enum ('old');"
+      "grant create on schema public to likeness_app;"
+      "do $$ begin execute format('grant create on database %%I to likeness_app', current_database()); end $$");
+  char url[600];
+  snprintf(url, sizeof url, "%s&user=likeness_app", f.target_url);
+  rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
   capture_in_full(&f, "item");
   sql(f.at_source, "insert into item values (1, 'old', 1)");
   delivers_and_says(&f, "mirror public.item was created without default m: invalid input value for enum mood: \"new\"");
@@ -486,6 +493,7 @@ Test(likeness, what_the_target_does_not_accept_is_left_out_and_logged) {
                        "select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid = "
                        "'item'::regclass and attnum > 0 and attnotnull"),
                    "id m n");
+  sql(f.at_target, "drop owned by likeness_app cascade; drop role likeness_app");
   fixture_end(&f);
 }
 
