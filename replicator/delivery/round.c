@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "delivery/deliver.h"
+#include "postgres/number.h"
 #include "queries.h"
 #include "queue/hold.h"
 
