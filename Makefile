@@ -1,11 +1,11 @@
 # make             builds build/rowrelay
-# make check       builds, lints, and runs the tests: half an hour or so on two cores; TEST='a|b' or SUITE='a|b' runs some tests and
+# make check       builds, lints, and runs the tests: some 25 minutes on two cores; TEST='a|b' or SUITE='a|b' runs some tests and
 #                  nothing else; tests/thorough lists what is left to check-all. WERROR=-Werror makes warnings errors
 # make check-all   all tests, with whole families, and lint, sanitizers, the matrix, chaos, faults, packages, fuzz: up to three hours,
 #                  with one line for each part (tests/check_all.sh PART runs some)
 # make check-native    chosen suites, with all captured by the server module (see make native) where it can be
 # make check-matrix    chosen suites on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
-# make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, RELEASES="trixie"
+# make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, WHOLE=1, RELEASES="trixie"
 # make model       checks the models of the protocols (tests/model); make check does that for models that changed
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
 # make faults      fails every allocation, libpq call and libcurl call once (tests/faults); SEED=number repeats a run, LIMIT=seconds
