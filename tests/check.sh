@@ -16,7 +16,7 @@
 #   SOURCE_BIN, TARGET_BIN    directories of other PostgreSQL servers than the newest that is installed
 #   NATIVE=1           the source captures by the server module, which `make native` has built; NATIVE_SO names the module for
 #                      the server in SOURCE_BIN (make native PG_CONFIG=… BUILD=…)
-#   SANITIZED=BUILD    a build with sanitizers: some suites run with its program instead, and its unit tests run as well
+#   SANITIZED=BUILD    a build with sanitizers: unit tests and some suites run with that instead
 #   BESIDE='a;b'       commands that run beside the tests, with the lowest priority
 #   CHAOS=MINUTES      lets chaos happen for so long (tests/chaos)
 #   FAULTS=1           lets calls fail for a minute (tests/faults)
@@ -194,8 +194,8 @@ run_unit() { # PROGRAM
 [[ -z ${SANITIZE:-}${SANITIZED:-} ]] || collect_sanitizer_reports
 begin_beside
 step 'unit tests'
-if [[ -x $build/test-unit && ${COVER:-all} != thorough ]]; then run_unit "$build/test-unit"; fi
-if [[ -n ${SANITIZED:-} ]]; then run_unit "$SANITIZED/test-unit"; fi
+unit=${SANITIZED:-$build}/test-unit
+if [[ -x $unit && ${COVER:-all} != thorough ]]; then run_unit "$unit"; fi
 
 step 'integration tests'
 start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
