@@ -18,7 +18,8 @@ static void begin_keyless(struct fixture *f, const char *name, const char *optio
   refused_deliver(f);
   sql(f->at_target, "alter table log add constraint good check (note <> 'bad')");
   sql(f->at_source, "insert into log values (2, 'bad')");
-  rowrelay_ok(f, "run", "--until-empty", NULL);
+  rowrelay(f, NULL, NULL, "run", "--until-empty", NULL); /* it fails if it sees that the target was halted */
+  cr_assert_str_eq(refused_changes(f), "w insert error");
 }
 
 /* The target takes everything now. */
