@@ -48,7 +48,7 @@ static const struct option OPTIONS[] = {
     {.name = "wait",
      .value = "SECONDS",
      .initial = "60",
-     .help = "wait in vain this long in all for queued changes and rows that keep changing"},
+     .help = "wait at most so long, for all tables together, for queued changes and rows that keep changing"},
     {.name = "json", .help = "print JSON for programs"},
     {.name = "progress", .help = "say on stderr how far it is, twice a second at most; with --json as JSON"},
     OPTION_END,

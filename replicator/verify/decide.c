@@ -438,7 +438,7 @@ static bool look_at_all(struct decider *decider, const struct plan *plan, struct
 }
 
 /*
- * How long these suspects may take. Patience that was in vain is spent; each table has a little of its own, once, in
+ * How long these suspects may take. A wait that decided nothing is spent; each table has a little of its own, once, in
  * which what is only just on its way arrives.
  */
 static int64_t patience_left(const struct decider *decider) {

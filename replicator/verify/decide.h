@@ -31,11 +31,11 @@ struct decider {
   struct source *control;          /* the connection for writing at the source; only with `repair` */
   const struct settings *settings; /* of the target, or of the document */
   struct report *report;
-  int64_t patience;       /* milliseconds to wait in vain, in all, for the queue and for rows to stay unchanged */
-  bool asked_to;          /* wait that long also where no process delivers to the target: one may be started */
-  bool repair;            /* queue rows that differ again */
-  int64_t spent;          /* milliseconds of patience that were in vain, whichever table it was */
-  int64_t until;          /* when the wait for these suspects ends; clock_now() */
+  int64_t patience; /* milliseconds to wait, for all tables together, for the queue and for rows to stay unchanged */
+  bool asked_to;    /* wait that long also where no process delivers to the target: one may be started */
+  bool repair;      /* queue rows that differ again */
+  int64_t spent;    /* milliseconds that ended without a decision, whichever table it was */
+  int64_t until;    /* when the wait for these suspects ends; clock_now() */
   int64_t deserted_since; /* clock_now() since when no process has been seen to deliver there; 0: one does */
   char waits[16]; /* what the target is doing while changes of undecided rows wait for it, such as paused; else "" */
   struct horizon horizon;
