@@ -44,6 +44,7 @@ part native 20 env NATIVE=1 tests/check.sh build build/rowrelay
 part sanitizers 45 make check SANITIZE=address,undefined COVER=quick
 part threads 20 make check SANITIZE=thread SUITE='delivery|document|lease|order|refusal|transactions|verify|webhook|hold|outage'
 part matrix 60 env SUITE="$VERSION_SUITES" tests/matrix.sh build build/rowrelay
+part houses 45 tests/houses/check.sh build/rowrelay
 part chaos 15 make chaos MINUTES=5
 part faults 20 make faults LIMIT=600
 part package 20 make check-package
