@@ -72,6 +72,7 @@ wal_level = logical
 fsync = off
 max_wal_size = 2GB
 autovacuum_naptime = 1h
+jit = off
 log_line_prefix = '%m [%p] %a '
 CONF
 }

@@ -80,8 +80,8 @@ static void look_for_compilation(void *nothing, const char *message) {
 /* Has the session told how each statement is executed, also those of functions; false where it cannot be. */
 static bool is_told(PGconn *session) {
   PGresult *loaded = PQexec(session, "load 'auto_explain'");
-  bool can_tell =
-      PQresultStatus(loaded) == PGRES_COMMAND_OK && strcmp(ask(session, "select pg_jit_available()"), "t") == 0;
+  bool can_tell = PQresultStatus(loaded) == PGRES_COMMAND_OK &&
+                  strcmp(ask(session, "set jit = on; select pg_jit_available()"), "t") == 0;
   PQclear(loaded);
   if (!can_tell)
     return false;

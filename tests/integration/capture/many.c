@@ -218,7 +218,7 @@ Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
       "do $$ begin for n in 1 .. 41 loop execute format('create table t%%s (id int primary key, a text, b text, "
       "c int, d int, e numeric, f timestamptz, g date, h bool, k bigint)', n); end loop; end $$");
   rowrelay_ok(&f, "target", "add", "w", "file:/dev/null", NULL);
-  static const char *const SIZE = "select sum(total_bytes) from pg_backend_memory_contexts";
+  static const char SIZE[] = "select sum(total_bytes) from pg_backend_memory_contexts";
   int64_t kept[2];
   for (int captured = 0; captured < 2; captured++) {
     if (captured)

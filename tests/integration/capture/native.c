@@ -19,9 +19,10 @@ static char *written_since(struct fixture *f, int64_t id) {
       "client_addr, coalesce(old_row::text, '-'), left(coalesce(new_row::text, '-'), 3000), "
       "md5(coalesce(new_row::text, '-')), coalesce(caveat::text, '-'), day, "
       "queued), "
-      "E'\\n' order by key, id) from (select c.*, dense_rank() over (order by c.txid) as t, "
-      "(select string_agg(q.lane || ':' || q.bytes || ':' || q.day, ',' order by q.lane) from rowrelay.queue q "
-      "where q.change_id = c.id) as queued from rowrelay.change c where c.id > %lld) as c",
+      "E'\\n' order by key, id) from (select c.*, dense_rank() over (order by c.txid) as t, q.queued "
+      "from rowrelay.change c left join "
+      "(select q.change_id, string_agg(q.lane || ':' || q.bytes || ':' || q.day, ',' order by q.lane) as queued "
+      "from rowrelay.queue q group by q.change_id) as q on q.change_id = c.id where c.id > %lld) as c",
       (long long)id);
   char *copy = strdup(text);
   cr_assert(copy != NULL);
@@ -300,7 +301,7 @@ static void begin_many_tables(struct fixture *f, const char *name) {
 
 /* Bytes that a session keeps for each table to which it writes `statements`; %1$s is the number in the table's name. */
 static int64_t kept_for_each_table(struct fixture *f, const char *statements) {
-  static const char *const WRITE = "do $do$ begin for n in %d .. %d loop execute format($$%s$$, n); end loop; end $do$";
+  static const char WRITE[] = "do $do$ begin for n in %d .. %d loop execute format($$%s$$, n); end loop; end $do$";
   PGconn *session = connect_to(f->source, NULL);
   sql(session, WRITE, 41, 41, statements);
   int64_t before = ask_number(session, "select sum(total_bytes) from pg_backend_memory_contexts");
@@ -344,7 +345,7 @@ Test(native, a_session_that_writes_much_does_not_grow) {
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "insert into item select n, 0, repeat('x', n), '{\"a\": 1}', now() from generate_series(1, 500) as n");
-  static const char *const WRITE = "do $$ begin for n in 1 .. %d loop update item set v = v + 1; end loop; end $$";
+  static const char WRITE[] = "do $$ begin for n in 1 .. %d loop update item set v = v + 1; end loop; end $$";
   sql(writer, "update item set id = -id where id = 1"); /* what PL/pgSQL keeps is there from now on */
   sql(writer, WRITE, 10);
   int64_t before = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts");
@@ -423,7 +424,7 @@ Test(native, what_somebody_else_writes_in_it_does_not_write_into_the_log) {
   sql(f.at_source, "create role native_stranger login; grant create on schema public to native_stranger;"
                    "create table item (id int primary key, v int); alter table item owner to native_stranger");
   PGconn *stranger = connect_to(f.source, "user=native_stranger");
-  static const char *const FORGED =
+  static const char FORGED[] =
       "create function public.forged() returns trigger language rowrelay security definer as "
       "$$-- plan 1 capture=1 relation=%lld origin=f before=f types=23,23 keys=1:6964 lanes=\nbegin return null; end$$";
   long long oid = (long long)ask_number(stranger, "select 'item'::regclass::oid");

@@ -123,9 +123,9 @@ Test(native, what_takes_the_place_of_the_queue_is_written_to) {
   struct fixture f;
   PGconn *writer = native_item_begin(&f, "native_queue");
   sql(writer, "insert into item values (1, 1)");
-  static const char *const REBUILD = "lock table rowrelay.queue; alter table rowrelay.queue rename to former_%d;"
-                                     "create table rowrelay.queue (like rowrelay.former_%d including all);"
-                                     "insert into rowrelay.queue select * from rowrelay.former_%d";
+  static const char REBUILD[] = "lock table rowrelay.queue; alter table rowrelay.queue rename to former_%d;"
+                                "create table rowrelay.queue (like rowrelay.former_%d including all);"
+                                "insert into rowrelay.queue select * from rowrelay.former_%d";
   sql(f.at_source, "begin");
   sql(f.at_source, REBUILD, 1, 1, 1);
   sql(f.at_source, "commit");

@@ -72,8 +72,7 @@ Test(native, a_table_that_is_captured_without_the_library_is_captured_by_pl_pgsq
   cr_expect_str_eq(captured_by("other"), "PL/pgSQL");
   tells(output_of("status", "--tables"), "PL/pgSQL");
   /* nor can anybody make a function that could not be run */
-  static const char *const FUNCTION =
-      "create function f() returns trigger language rowrelay as 'begin return null; end'";
+  static const char FUNCTION[] = "create function f() returns trigger language rowrelay as 'begin return null; end'";
   cr_expect_str_eq(sql_fails(f.at_source, FUNCTION), "58P01");
   fixture_end(&f);
 }

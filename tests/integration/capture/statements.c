@@ -20,9 +20,9 @@ static char *written_since(struct fixture *f, int64_t id) {
       "client_addr, left(coalesce(old_row::text, '-'), 3000), md5(coalesce(old_row::text, '-')), "
       "left(coalesce(new_row::text, '-'), 3000), "
       "md5(coalesce(new_row::text, '-')), coalesce(caveat::text, '-'), day, queued), E'\\n' order by key, id) "
-      "from (select c.*, dense_rank() over (order by c.txid) as t, "
-      "(select string_agg(q.lane || ':' || q.bytes || ':' || q.day, ',' order by q.lane) from rowrelay.queue q "
-      "where q.change_id = c.id) as queued from rowrelay.change c where c.id > %lld) as c",
+      "from (select c.*, dense_rank() over (order by c.txid) as t, q.queued from rowrelay.change c left join "
+      "(select q.change_id, string_agg(q.lane || ':' || q.bytes || ':' || q.day, ',' order by q.lane) as queued "
+      "from rowrelay.queue q group by q.change_id) as q on q.change_id = c.id where c.id > %lld) as c",
       (long long)id);
   char *copy = strdup(text);
   cr_assert(copy != NULL);

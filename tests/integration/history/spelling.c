@@ -37,6 +37,10 @@ static const struct kind KINDS[] = {
 };
 #define KIND_COUNT (sizeof KINDS / sizeof *KINDS)
 
+static bool is_asked(size_t kind, size_t spelling) {
+  return is_tried((int)(kind + spelling));
+}
+
 static bool has_citext(struct fixture *f) {
   return ask_number(f->at_source, "select count(*) from pg_available_extensions where name = 'citext'") > 0;
 }
@@ -78,6 +82,8 @@ static void check_lives(struct fixture *f, const char *moment) {
   for (size_t i = 0; i < KIND_COUNT; i++)
     for (size_t n = 0; n < sizeof KINDS[i].asked / sizeof *KINDS[i].asked; n++) {
       const char *asked = KINDS[i].asked[n];
+      if (!is_asked(i, n))
+        continue;
       cr_expect_str_eq(life(f->at_source, KINDS[i].table, asked), "insert 1, delete, insert 2", "%s: %s %s", moment,
                        KINDS[i].table, asked);
       cr_expect_str_eq(
@@ -98,6 +104,8 @@ Test(spelling, the_whole_life_of_a_row_is_found_under_each_spelling) {
                    "Bob Bob BOB", "each change shows the key as it was logged");
   for (size_t i = 0; i < KIND_COUNT; i++)
     for (size_t n = 0; n < 3; n++) {
+      if (!is_asked(i, n))
+        continue;
       const char *said = rowrelay_ok(&f, "log", "--oneline", "--", KINDS[i].table, KINDS[i].asked[n], NULL);
       int lines = 0;
       for (const char *at = said; (at = strchr(at, '\n')) != NULL; at++)
@@ -340,6 +348,8 @@ Test(spelling, a_row_as_it_was_is_found_under_each_spelling) {
                               "where h.op = 'i' and h.new_row ->> 'v' = '10'"));
     for (size_t k = 0; k < KIND_COUNT; k++)
       for (size_t n = 0; n < 3; n++) {
+        if (!is_asked(k, n))
+          continue;
         cr_expect_str_eq(ask(f.at_source,
                              "select string_agg(v::text, ' ') from rowrelay.row_as_of(null::%s, '%s', '%s')",
                              KINDS[k].table, KINDS[k].asked[n], early),

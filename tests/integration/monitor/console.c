@@ -531,8 +531,8 @@ Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_lat
 
 /* What was refused of a dropped table is not what is refused of the one that has its name now. */
 Test(console, a_filter_by_a_table_reaches_no_other_one_that_had_its_name) {
-  static const char *const SKIP = "{\"action\": \"skip\", \"filter\": {\"table\": \"%s\", \"until\": \"2030-01-01\"}}";
-  static const char *const HEADERS = "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN;
+  static const char SKIP[] = "{\"action\": \"skip\", \"filter\": {\"table\": \"%s\", \"until\": \"2030-01-01\"}}";
+  static const char HEADERS[] = "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN;
   char body[128];
   begin("console_name", true);
   refuse_one(1);

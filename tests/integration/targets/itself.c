@@ -133,10 +133,9 @@ Test(itself, a_document_does_not_go_over_what_it_is_built_from) {
   source_url(&f, url, sizeof url);
   rowrelay_ok(&f, "target", "add", "here", "postgresql:", NULL);
   rowrelay_ok(&f, "target", "add", "back", url, NULL);
-  static const char *const ADD =
-      "select rowrelay.add_document('%s', '%s', 'id', 'select o.id, 0 as n from orders o where "
-      "o.id = any ($1)', array['orders:id', 'line:order_id'], into_table => '%s', create_table "
-      "=> true)";
+  static const char ADD[] = "select rowrelay.add_document('%s', '%s', 'id', 'select o.id, 0 as n from orders o where "
+                            "o.id = any ($1)', array['orders:id', 'line:order_id'], into_table => '%s', create_table "
+                            "=> true)";
   cr_expect_str_eq(sql_fails(f.at_source, ADD, "d", "here", "orders"), "22023");
   cr_expect_str_eq(sql_fails(f.at_source, ADD, "d", "here", "public.line"), "22023");
   sql(f.at_source, ADD, "good", "here", "order_document");
