@@ -40,6 +40,7 @@ bool kafka_producer_is_refusal(rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR_INVALID_RECORD:
   case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
   case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+  case KAFKA_IS_DIVIDED:
     return true;
   default:
     return false;

@@ -72,6 +72,9 @@ MUST_CHECK bool kafka_producer_test(struct kafka_producer *producer, struct buff
 /* How long an unknown topic may take to be there, as while it is created. Milliseconds. */
 #define KAFKA_TOPIC_TIME 5000
 
+/* No answer of a broker: a truncate that must not go to several partitions. */
+#define KAFKA_IS_DIVIDED RD_KAFKA_RESP_ERR__CONFLICT
+
 /* Whether the message is at fault, or else its topic; neither: the brokers are. */
 bool kafka_producer_is_refusal(rd_kafka_resp_err_t code);
 bool kafka_producer_is_of_topic(rd_kafka_resp_err_t code);

@@ -115,11 +115,19 @@ static bool find_partitions(struct sending *sending, struct kafka_ticket *ticket
   }
 }
 
-/* A truncate concerns all keys, so that each partition gets it. All that came before it has been answered. */
+/*
+ * A truncate concerns all keys, so that each partition gets it. All that came before it has been answered. Who applies
+ * Debezium's envelope empties its whole table at each, and with it rows that came after the truncate in other
+ * partitions: there only a topic of one partition can tell of it.
+ */
 static bool send_everywhere(struct sending *sending, struct kafka_message *message, bool has_value,
                             struct error *error) {
   int32_t partitions = 0;
   bool ok = find_partitions(sending, message->ticket, &partitions, error);
+  if (ok && partitions > 1 && sending->kafka->envelope.format == ENVELOPE_DEBEZIUM) {
+    message->ticket->failure = KAFKA_IS_DIVIDED;
+    return error_set(error, FAILURE_REFUSED, "topic %s has %d partitions", sending->topic.data, (int)partitions);
+  }
   for (message->partition = 0; ok && message->partition < partitions; message->partition++)
     ok = send_one(sending, message, has_value, error);
   return ok;
@@ -356,13 +364,22 @@ static void explain(const struct sending *sending, const struct kafka_ticket *ti
   struct buffer topic;
   buffer_init(&topic, URL_LIMIT);
   channel_name_add(&topic, sending->kafka->topic, ticket->change->route);
-  error_set(why, FAILURE_REFUSED, "%s", rd_kafka_err2str(ticket->failure));
+  if (ticket->failure == KAFKA_IS_DIVIDED)
+    error_set(why, FAILURE_REFUSED,
+              "in Debezium's format a truncate can only be told to a topic of one partition: a "
+              "consumer empties its table at each");
+  else
+    error_set(why, FAILURE_REFUSED, "%s", rd_kafka_err2str(ticket->failure));
   if (topic.data != NULL)
     error_detail(why, "Topic %s.", topic.data);
   if (kafka_producer_is_of_topic(ticket->failure))
     error_hint(why, HINT_TOPIC);
   else if (ticket->failure == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
     error_hint(why, "allow larger messages: max.message.bytes of the topic, message.max.bytes of the brokers");
+  else if (ticket->failure == KAFKA_IS_DIVIDED)
+    error_hint(why,
+               "empty the consumer's table where only rows from before the truncate are in it, then skip this change; "
+               "or let the topic have one partition");
   buffer_release(&topic);
 }
 

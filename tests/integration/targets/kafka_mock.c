@@ -105,3 +105,29 @@ Test(kafka, a_broker_that_does_not_answer_is_waited_for_as_long_as_a_push_may_ta
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   end_complete(&f);
 }
+
+/* Who applies Debezium's messages would empty its table once for each partition. */
+Test(kafka, a_truncate_in_debeziums_format_is_told_to_one_partition_alone) {
+  struct fixture f;
+  begin(&f, "kafka_mock_truncate", "format=debezium");
+  broker_make_topic("one", 1, NULL);
+  rowrelay_ok(&f, "target", "add", "one", broker_url("/one"), NULL);
+  rowrelay_ok(&f, "target", "set", "one", "--option", "format=debezium", NULL);
+  rowrelay_ok(&f, "route", "item", "one", NULL);
+  sql(f.at_source, "insert into item values (1, 'before'), (2, 'before')");
+  sql(f.at_source, "truncate item");
+  sql(f.at_source, "insert into item values (2, 'after'), (3, 'after')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws(' ', target, op, message), ', ') from rowrelay.errors"),
+      "w truncate in Debezium's format a truncate can only be told to a topic of one partition: a consumer "
+      "empties its table at each");
+  broker_load(&f, "in");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) || ' ' || count(*) filter (where value::json ->> 'op' = 't') "
+                                    "from message"),
+                   "4 0");
+  broker_load(&f, "one");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(value::json ->> 'op', ' ' order by n) from message"),
+                   "c c t c c");
+  fixture_end(&f);
+}
