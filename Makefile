@@ -5,6 +5,7 @@
 #                  with one line for each part (tests/check_all.sh PART runs some)
 # make check-native    chosen suites, with all captured by the server module (see make native) where it can be
 # make check-matrix    chosen suites on each PostgreSQL from 13 to 19, PAIRS="13:19" on chosen ones (source:target)
+# make check-houses  runs rowrelay beside real neighbours: clients, ORMs, extensions, other replication; HOUSES="php java" some
 # make check-debian    a fresh clone in bare Debians: make demo and chosen tests (as root, with debootstrap); SUITE=, WHOLE=1, RELEASES="trixie"
 # make model       checks the models of the protocols (tests/model); make check does that for models that changed
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
@@ -212,6 +213,10 @@ check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
 
+check-houses: test-deps
+	@+$(MAKE) --no-print-directory all native-if-possible
+	@MAKEFLAGS= tests/houses/check.sh $(BUILD)/rowrelay $(HOUSES)
+
 check-debian:
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/debian.sh $(RELEASES)
 
@@ -361,7 +366,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: always all native native-if-possible install-native check check-native check-all check-macos coverage check-matrix check-debian lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy tidy-changed format clean
+.PHONY: always all native native-if-possible install-native check check-native check-all check-houses check-macos coverage check-matrix check-debian lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb rpm check-package tidy tidy-changed format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))
