@@ -138,13 +138,16 @@ Test(native, a_promoted_standby_without_the_library_captures_as_soon_as_a_proces
 
 /* ---- its owner ------------------------------------------------------------------------------------------------- */
 
+/* Roles are the server's, on which other tests run: one test at a time has these. */
+static PGconn *server;
+
 static void drop_roles(void) {
-  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
   sql(server, "drop role if exists module_stranger, module_keeper, module_admin");
-  PQfinish(server);
 }
 
 static void begin_with_owners(const char *name) {
+  server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  ask(server, "select pg_advisory_lock(hashtext('module_stranger'))");
   drop_roles();
   native_begin(&f, name);
   sql(f.at_source, "create role module_stranger; create role module_keeper; "
@@ -156,6 +159,7 @@ static void begin_with_owners(const char *name) {
 static void end_with_owners(void) {
   fixture_end(&f);
   drop_roles();
+  PQfinish(server);
 }
 
 /* Whoever owns it can drop it, with the trigger functions in it: a trusted extension's owner may be anybody. */
