@@ -1,5 +1,5 @@
 # make             builds build/rowrelay
-# make check       builds, lints, and runs the tests: some 25 minutes on two cores; TEST='a|b' or SUITE='a|b' runs some tests and
+# make check       builds, lints, and runs the tests: some 20 minutes on two cores; TEST='a|b' or SUITE='a|b' runs some tests and
 #                  nothing else; tests/thorough lists what is left to check-all. WERROR=-Werror makes warnings errors
 # make check-all   all tests, with whole families, and lint, sanitizers, the matrix, chaos, faults, packages, fuzz: up to three hours,
 #                  with one line for each part (tests/check_all.sh PART runs some)

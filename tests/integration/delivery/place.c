@@ -268,12 +268,14 @@ static void in_flight(const char *name, const char *elsewhere) {
   sql(f.at_source, "alter table item rename to old_item; create table item as table old_item;"
                    "alter table item add primary key (id)");
   PGconn *mover = connect_to(f.source, NULL);
+  sql(mover, "set statement_timeout = '30 s'");
   start(mover, elsewhere == NULL ? "select rowrelay.unroute('old_item', 'w')"
                                  : "select rowrelay.route('old_item', 'w', 'item_2')");
-  sleep_seconds(0.5);
-  cr_expect_eq(is_running(mover), elsewhere != NULL, "what is in flight goes where it went");
-  if (elsewhere != NULL)
+  if (elsewhere != NULL) {
+    sleep_seconds(0.5);
+    cr_expect(is_running(mover), "what is in flight goes where it went");
     sql(reader, "commit");
+  }
   finish(mover);
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "update item set v = 'new' where id = 2");
