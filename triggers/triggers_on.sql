@@ -13,15 +13,15 @@ declare
   -- of a table that is captured by statement
   statement_function constant oid := to_regprocedure(format('rowrelay.%I()', rowrelay.statement_name(capture.id)));
   alone_function    constant oid := to_regprocedure('rowrelay.stand_alone()');
-  found             oid[];
+  triggers          oid[];
 begin
   if tables is null then
-    found := array(select t.oid from pg_trigger t
+    triggers := array(select t.oid from pg_trigger t
                     where t.tgfoid in (row_function, statement_function)
                        or t.tgfoid in (truncate_function, alone_function) and t.tgargs = truncate_argument);
   else
     -- one table at a time, or the planner reads all triggers when there are a few tables
-    found := array(select t.oid
+    triggers := array(select t.oid
                      from unnest(tables) as m(relation)
                     cross join lateral (
                       select t.oid from pg_trigger t
@@ -35,7 +35,7 @@ begin
            exists (select from pg_depend d
                     where d.classid = 'pg_trigger'::regclass and d.objid = t.oid
                       and d.refclassid = 'pg_trigger'::regclass)
-      from unnest(found) as f(oid)
+      from unnest(triggers) as f(oid)
      cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
 end
 $$;

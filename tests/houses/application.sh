@@ -1,20 +1,25 @@
 # What the houses of applications share: sourced by the scripts beside it, which say what their neighbour promises its users.
 #
 # Each way of capturing has a database of its own, that the application's own tools make. There it works while it is captured
-# and a process delivers, after release, and after uninstall; in one database rowrelay never comes. All that the application prints must be the same, and in
-# the end each database must be as that one, as pg_dump sees it. Role app owns the tables and has no right in schema rowrelay; relay is
-# a member of app. The module is one of the ways where it was built (make native). SHOW=1
-# prints what the application prints.
+# and a process delivers, after release, and after uninstall; in one database rowrelay never comes. All that the application
+# prints must be the same, and in the end each database must be as that one, as pg_dump sees it. Role app owns the tables and
+# has no right in schema rowrelay; relay is a member of app. The module is one of the ways where it was built (make native).
+# SHOW=1 prints what the application prints.
 #
-#   application COMMAND…   COMMAND… make, then COMMAND… work, three times, as role app in $PGDATABASE
+#   application COMMAND…     COMMAND… make, then COMMAND… work, three times, as role app in $PGDATABASE
+#   application_in_sql FILE  the same of psql with FILE.make.sql and FILE.work.sql
 #
-# The script may define arrange (what the superuser prepares in a new database) and must_capture (its tables, by default all of public).
+# The script may define arrange (what the superuser prepares in a new database), settle (what he does there once it is
+# captured), end (what is looked at in the end), must_capture (its tables, by default all of public) and ways (of capturing).
 # shellcheck shell=bash
 # shellcheck source=tests/houses/house.sh
 source "$(dirname "${BASH_SOURCE[0]}")/house.sh"
 
 must_capture=('public.*')
+ways=(row statement module)
 arrange() { :; }
+settle() { :; }
+end() { :; }
 
 # open NAME: a new database, and the one of its mirror.
 open() {
@@ -82,6 +87,7 @@ live_with() { # WAY
   plays made make
   has_played made
   move_into "$1"
+  settle "$1"
   run_relay # which sleeps, so that writers wake it
   plays captured work
   has_played captured
@@ -107,10 +113,17 @@ application() { # COMMAND…
   PGPORT=${PGPORT%% *}
   open bare
   plays made make
+  settle bare
   for way in captured released uninstalled; do plays "$way" work; done
   if [[ -n ${SHOW:-} ]]; then cat "$dir"/bare.*; fi
-  for way in row statement module; do
+  for way in "${ways[@]}"; do
     [[ $way != module || -e build/native/rowrelay_native.so ]] || continue
     live_with "$way"
+    end "$way"
   done
+}
+
+application_in_sql() { # FILE
+  # shellcheck disable=SC2016 # they are the arguments of that bash
+  application bash -c '"$0" -XAt -v VERBOSITY=verbose -v SHOW_CONTEXT=always -f "$1.$2.sql"' "$bin/psql" "$1"
 }

@@ -8,16 +8,16 @@ create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_
 language plpgsql stable as $$
 declare
   spelling text;
-  found    record;
+  past     record;
 begin
   ids := '{}';
   days := '{}';
   unfinished := '{}';
   foreach spelling in array rowrelay.spellings(array[(past_of_key.capture).id], array[past_of_key.key]) loop
-    found := rowrelay.past_of_spelling(past_of_key.capture, after_id, log_since, at, seen, spelling);
-    ids := ids || found.ids;
-    days := days || found.days;
-    unfinished := unfinished || found.unfinished;
+    past := rowrelay.past_of_spelling(past_of_key.capture, after_id, log_since, at, seen, spelling);
+    ids := ids || past.ids;
+    days := days || past.days;
+    unfinished := unfinished || past.unfinished;
   end loop;
 end
 $$;

@@ -8,7 +8,7 @@ create or replace function rowrelay.past_of_spelling(capture rowrelay.capture, a
                                                      out ids bigint[], out days date[], out unfinished xid8[])
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  found      bigint[];
+  found_ids  bigint[];
   found_days date[];
   all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
   change     record;
@@ -17,11 +17,11 @@ declare
   on_days    date[] := '{null,null,null,null}';
 begin
   unfinished := '{}';
-  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found, found_days, all_days
+  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found_ids, found_days, all_days
     from rowrelay.candidates(array[(past_of_spelling.capture).id], array[past_of_spelling.key]) as f;
   for change in
     select h.id, h.day, h.txid, h.captured_at, h.says
-      from unnest(found, found_days) as f(id, day)
+      from unnest(found_ids, found_days) as f(id, day)
       cross join lateral (
         select c.*,
                c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd'

@@ -12,7 +12,7 @@ declare
   sample    record;
   statement text;
   plan      json;
-  found     record;
+  key_found record;
   place     bigint;
   words     text;
   state     text;
@@ -45,7 +45,7 @@ begin
     raise exception 'the query cannot be run: %', words using errcode = state,
       hint = '$1 is an array of keys: integers, texts, uuids, numbers or dates.';
   end if;
-  select f.* into found
+  select f.* into key_found
     from (
       with recursive node(plan) as (
         select plan #> '{0,Plan}'
@@ -77,21 +77,21 @@ begin
                          where i.indrelid = c.oid and i.indisunique and i.indpred is null
                            and i.indkey::smallint[] = array[a.attnum]) desc, c.oid
        limit 1) as f;
-  if found.oid is null then
+  if key_found.oid is null then
     raise exception 'the query compares no column of a table with $1' using errcode = 'invalid_parameter_value',
       hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
-  root := found.oid;
-  key_column := found.attnum;
-  occurrences := found.times;
+  root := key_found.oid;
+  key_column := key_found.attnum;
+  occurrences := key_found.times;
   select o.place into place
     from json_array_elements_text(plan #> '{0,Plan,Output}') with ordinality as o(value, place)
-   where o.value = quote_ident(found.alias) || '.' || found.name
+   where o.value = quote_ident(key_found.alias) || '.' || key_found.name
    order by o.place limit 1;
   select a.attname into output
     from pg_attribute a
    where a.attrelid = 'pg_temp.rowrelay_document_check'::regclass
-     and (a.attnum = place or place is null and quote_ident(a.attname) = found.name)
+     and (a.attnum = place or place is null and quote_ident(a.attname) = key_found.name)
    limit 1;
 end
 $$;

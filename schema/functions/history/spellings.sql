@@ -4,15 +4,15 @@
 create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
 language plpgsql stable as $$
 declare
-  found text[] := keys;
+  spelled text[] := keys;
 begin
   if exists (select from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact) then
-    found := found || array(
+    spelled := spelled || array(
       select distinct o.spelling
         from rowrelay.capture c
        cross join lateral rowrelay.other_spellings(c.id, spellings.keys, 0) as o
        where c.id = any (captures) and not c.key_is_exact and cardinality(c.key_columns) > 0);
   end if;
-  return array(select distinct f from unnest(found) as f);
+  return array(select distinct f from unnest(spelled) as f);
 end
 $$;
