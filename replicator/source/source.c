@@ -123,13 +123,30 @@ bool source_schema_version(struct source *source, int *version, struct error *er
   return true;
 }
 
+/* A server in recovery may have the schema of an earlier time: before init or an upgrade, or before all of it was
+ * there. */
+static bool is_in_recovery(struct source *source, bool *in_recovery, struct error *error) {
+  PGresult *result = NULL;
+  if (!source_run(source, &QUERY_schema_is_installed, NO_VALUES, &result, error))
+    return false;
+  *in_recovery = result_bool(result, 0, 1);
+  PQclear(result);
+  return true;
+}
+
 bool source_check_schema(struct source *source, struct error *error) {
   int version;
+  bool in_recovery;
   if (!source_schema_version(source, &version, error))
     return false;
   if (version == SCHEMA_NEWEST)
     return true;
   const char *where = pgconn_describe(source->connection);
+  if (!is_in_recovery(source, &in_recovery, error))
+    return false;
+  if (in_recovery)
+    return error_set(error, FAILURE_RETRY, "database %s is in recovery, and does not have this program's schema yet",
+                     where);
   if (version == SCHEMA_WITHOUT_CONTENTS) {
     error_set(error, FAILURE_USAGE,
               "schema rowrelay in database %s exists without its contents (a schema-only restore?)", where);

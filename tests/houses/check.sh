@@ -4,7 +4,7 @@
 #
 #   tests/houses/check.sh PROGRAM [HOUSE…]    all, or some: tests/houses/check.sh build/rowrelay slony
 #
-# SOURCE_BIN and TARGET_BIN are directories of other PostgreSQL servers than the newest. LIMIT=SECONDS for one house (300).
+# SOURCE_BIN and TARGET_BIN are directories of other PostgreSQL servers than the newest. LIMIT=SECONDS for one house (900).
 set -uo pipefail
 ROWRELAY_BIN=$(realpath "$1")
 export ROWRELAY_BIN
@@ -20,7 +20,7 @@ trap 'rm -f "$log"' EXIT
 passed=0 failed=0 skipped=0
 for house; do
   began=$SECONDS
-  timeout --kill-after=30 "${LIMIT:-300}" "./$house.sh" >"$log" 2>&1 </dev/null
+  timeout --kill-after=30 "${LIMIT:-900}" "./$house.sh" >"$log" 2>&1 </dev/null
   case $? in
     0) echo "[PASS] houses::$house ($((SECONDS - began)) s)"; passed=$((passed + 1)) ;;
     77) echo "[SKIP] houses::$house: $(tail -n 1 "$log")"; skipped=$((skipped + 1)) ;;
