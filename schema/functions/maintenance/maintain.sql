@@ -174,8 +174,8 @@ begin
       continue when rowrelay.has_children(capture.relation)
                 and capture.column_state is distinct from rowrelay.column_state(capture);
       begin
-        -- fails for a child that is captured by itself
-        perform rowrelay.check_overlap(capture.relation);
+        -- fails for a child that is captured by itself, and for a table that has become one that cannot be captured
+        perform rowrelay.check_capturable(capture.relation);
         newcomers := rowrelay.new_parts(capture);
         n := rowrelay.attach_triggers(capture, false, '0 s');
         return next format('table %s: %s attached', capture.relation,
