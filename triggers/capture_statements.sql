@@ -10,9 +10,10 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0)
+  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0,
+  path text default current_setting('search_path'))
   returns setof text
-language plpgsql security definer as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer + ahead from rowrelay.capture_id_seq s);
   stored     record;
@@ -28,7 +29,7 @@ begin
   begin
     select s.* into stored
       from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin,
-                                  reset, next_id, per) as s;
+                                  reset, next_id, per, path) as s;
     was := stored.was;
     capture := stored.capture;
     if target is not null then

@@ -16,6 +16,7 @@
 --             per: row (the default), or statement: capture each statement as a whole, which costs less for many rows.
 --               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
+--             path: where names in row_filter are looked up (default: as in the caller's session)
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of
 --             foreign tables that belong to it, of row-level security that hides rows, of partitions that may share
@@ -28,9 +29,10 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null, create_like text default null, per text default null)
+  target text default null, create_table boolean default null, create_like text default null, per text default null,
+  path text default current_setting('search_path'))
   returns integer
-language plpgsql security definer as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   stored  record;
   was     rowrelay.capture;
@@ -39,7 +41,7 @@ declare
 begin
   select s.* into stored
     from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
-                                null, per) as s;
+                                null, per, path) as s;
   was := stored.was;
   capture := stored.capture;
   begins := was.id is null

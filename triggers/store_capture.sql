@@ -1,13 +1,13 @@
 -- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
 -- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one; per:
---             as for that function
+--             as for that function; path: where names in row_filter are looked up
 -- Result:     was: the capture as it was; its id is null if the table was not captured. capture: as it is now
 --             Warns as rowrelay.capture_table() does.
 -- Errors:     as for rowrelay.capture_table(), without those of locks
 create or replace function rowrelay.store_capture(
   relation regclass, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text, before text,
-  capture_origin boolean, reset boolean, new_id integer, per text, out was rowrelay.capture,
-  out capture rowrelay.capture)
+  capture_origin boolean, reset boolean, new_id integer, per text, path text,
+  out was rowrelay.capture, out capture rowrelay.capture)
 language plpgsql as $$
 declare
   begun       rowrelay.capture; -- as a new one begins
@@ -46,6 +46,13 @@ begin
   end if;
   capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
                                      capture_origin, per);
+  -- Resolved once, when it is given: what is made later, perhaps by others, under a name in it means nothing.
+  if capture.row_filter is null then
+    capture.resolved_filter := null;
+  elsif capture.row_filter is distinct from was.row_filter then
+    perform rowrelay.filter_expression(relation, capture.row_filter, 'old', path);
+    capture.resolved_filter := rowrelay.filter_expression(relation, capture.row_filter, 'new', path);
+  end if;
 
   update rowrelay.capture c
      set relation_name = capture.relation_name, chosen_name = capture.relation_name,
@@ -54,7 +61,8 @@ begin
          only_columns = capture.only_columns, only_names = capture.only_names,
          exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
          mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
-         before = capture.before, capture_origin = capture.capture_origin, per = capture.per
+         resolved_filter = capture.resolved_filter, before = capture.before,
+         capture_origin = capture.capture_origin, per = capture.per
    where c.id = capture.id
   returning c.* into capture;
   -- A user who changes one option may not notice what else it uncovers; nor one who captures a table that was released,

@@ -25,8 +25,9 @@ begin
     end;
   end if;
   if capture.row_filter is not null and new_passes is null then
-    old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
-    new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
+    new_passes := coalesce(capture.resolved_filter,
+                           rowrelay.filter_expression(capture.relation, capture.row_filter, 'new', 'pg_catalog'));
+    old_passes := rowrelay.condition_on_old(new_passes);
   end if;
   return query
     with recursive member(relation) as (

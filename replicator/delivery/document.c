@@ -67,7 +67,6 @@ bool document_read(struct document *document, PGresult *reply, int target, struc
   pgconn_make_name(connection, document->build_name);
   document->build = (struct query){.name = document->build_name, .text = PQgetvalue(reply, 0, DEFINITION_BUILD_QUERY)};
   document->key_name = PQgetvalue(reply, 0, DEFINITION_KEY_NAME);
-  document->search_path = PQgetvalue(reply, 0, DEFINITION_SEARCH_PATH);
   return true;
 }
 
@@ -211,7 +210,7 @@ bool document_queue_more(const struct document *document, struct source *source,
   if (buffer_is_empty(&stale->asks_ids) && !stale->all)
     return true;
   bool ok = source_run(source, &QUERY_document_files, VALUES(target.text), &before, error) &&
-            source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error) &&
+            source_run(source, &QUERY_document_begin, NO_VALUES, NULL, error) &&
             expand(target.text, source, stale, error) &&
             (!stale->all || source_run(source, &QUERY_document_rebuild, VALUES(target.text), NULL, error)) &&
             source_run(source, &QUERY_document_end, NO_VALUES, NULL, error) &&
@@ -234,7 +233,7 @@ static bool run_query(const struct builder *builder, const char *keys, bool *sta
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &SAVEPOINT, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_document_files, VALUES(target.text));
-  pgconn_pipeline_add(connection, &QUERY_document_begin, VALUES(document->search_path));
+  pgconn_pipeline_add(connection, &QUERY_document_begin, NO_VALUES);
   pgconn_pipeline_add(connection, &document->build, VALUES(keys));
   pgconn_pipeline_add(connection, &QUERY_document_end, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_document_files, VALUES(target.text));

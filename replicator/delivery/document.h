@@ -27,8 +27,7 @@ struct document {
   struct query build;
   char build_name[STATEMENT_NAME_SIZE];
   const char *key_name; /* as a JSON string */
-  const char *search_path;
-  size_t keys_at_once; /* how many keys a query gets: adapted to its time and the size of its result */
+  size_t keys_at_once;  /* how many keys a query gets: adapted to its time and the size of its result */
 };
 
 /* The documents that a claim makes stale, as changes to push, in order of keys; not built yet. */

@@ -150,14 +150,6 @@ done:
   return ok;
 }
 
-static bool set_path(struct pair *pair, const char *path, struct error *error) {
-  static const struct query SET_PATH = {.name = NULL, .text = "select set_config('search_path', $1, false)"};
-  PGresult *reply = NULL;
-  bool ok = ask_one(pair, ASK_SOURCE(SET_PATH, path), &reply, error);
-  PQclear(reply);
-  return ok;
-}
-
 static bool make_of_table(struct plan *plan, struct pair *pair, const struct subject *subject,
                           const struct recipe *recipe, struct error *error) {
   PGresult *source = NULL;
@@ -178,7 +170,7 @@ static bool make_of_document(struct plan *plan, struct pair *pair, const struct 
       ask_one(pair, ASK_SOURCE(QUERY_verify_document, number(subject->target).text), &source, error) &&
       (PQntuples(source) == 1 ||
        error_set(error, FAILURE_FATAL, "the table with the keys of document \"%s\" was dropped", plan->relation)) &&
-      make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
+      make(plan, pair, source, recipe, error);
   PQclear(source);
   return ok;
 }

@@ -275,6 +275,19 @@ alter table rowrelay.document_source alter relation_name set not null;
 comment on column rowrelay.document_source.relation_name is
   'its name when the document was added: the query reads the table that has this name';
 
+-- Names in what people write are resolved once, when they write it.
+alter table rowrelay.capture add column resolved_filter text;
+comment on column rowrelay.capture.resolved_filter is 'row_filter as PostgreSQL prints it, with all names in full';
+alter table rowrelay.document add column resolved_query text;
+comment on column rowrelay.document.resolved_query is 'query as PostgreSQL prints it, with all names in full';
+alter table rowrelay.document_source add column resolved_query text;
+comment on column rowrelay.document_source.resolved_query is 'keys_query as PostgreSQL prints it';
+drop function if exists rowrelay.add_document(text, text, text, text, text[], text, boolean, text[], interval);
+drop function if exists rowrelay.document_source_parts(text);
+drop function if exists rowrelay.check_document_query(text, text, text, regtype);
+drop function if exists rowrelay.filter_expression(regclass, text, text);
+drop function if exists rowrelay.backfill(regclass, text, text, integer, boolean);
+
 alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is
   'the barrier at which rows last changed lanes, as when the table got another key; null: they never did';

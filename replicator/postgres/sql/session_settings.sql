@@ -7,8 +7,7 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
   from (values
     -- What the texts of statements, values and names mean. A command's values are as a person writes and reads them.
     ('standard_conforming_strings', 'on', '{work,command,copy,verify,target}'),
-    ('search_path', 'pg_catalog', '{work}'),
-    ('search_path', 'pg_catalog, pg_temp', '{copy,verify}'),
+    ('search_path', 'pg_catalog, pg_temp', '{work,copy,verify}'),
     ('datestyle', 'ISO, MDY', '{work,copy,verify,target}'),
     ('intervalstyle', 'postgres', '{work,copy,verify,target}'),
     ('timezone', 'UTC', '{work,copy,verify,target}'),

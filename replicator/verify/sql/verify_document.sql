@@ -1,7 +1,7 @@
 -- What is needed to compare a document: as verify_source.sql gives it for a table, with "document" saying how it is
--- built, and the search_path of its query.
+-- built.
 --   $1 the document's own target
--- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with,
+-- Gives source: document, into_table, keyless, capture, is_empty, shared_with,
 --   types, key_names, creates
 select json_build_object(
          'target', d.target,
@@ -10,8 +10,8 @@ select json_build_object(
            -- what the target's columns are made of
            'rows', case when d.build_query ~ 'as d\(j\)$'
                         then format(E'(select (j ->> %L)::%s as %I, j::jsonb as document from (%s\n) as d(j))',
-                                    d.key_name, k.type, d.key_name, d.query)
-                        else format(E'(%s\n)', d.query) end,
+                                    d.key_name, k.type, d.key_name, coalesce(d.resolved_query, d.query))
+                        else format(E'(%s\n)', coalesce(d.resolved_query, d.query)) end,
            'key', d.key_name,
            'key_type', k.type,
            'key_type_oid', d.key_type::oid,
@@ -34,7 +34,6 @@ select json_build_object(
        r.into_table,
        false as keyless,
        d.capture,
-       d.search_path,
        format('select not exists (select from %s)', rowrelay.full_name(c.relation)) as is_empty,
        rowrelay.shares_place(d.capture, d.target) as shared_with,
        null as types, null as key_names, false as creates

@@ -3,7 +3,7 @@
 -- are in the same place, null for none; the types of its columns and the names of its key's, for coarse_columns.sql;
 -- and whether its mirror is created by us.
 --   $1 oid of the table  $2 target
--- Gives source: document, into_table, keyless, capture, search_path, is_empty, shared_with,
+-- Gives source: document, into_table, keyless, capture, is_empty, shared_with,
 --   types, key_names, creates
 with capture as (
   select c.*, r.into_table, r.target, r.create_table, rowrelay.live_key(c) as live_key,
@@ -116,7 +116,6 @@ select json_build_object(
        c.into_table,
        cardinality(c.live_key) = 0 as keyless,
        c.id as capture,
-       null as search_path,
        format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
               coalesce(c.condition, 'true')) as is_empty,
        rowrelay.shares_place(c.id, c.target) as shared_with,

@@ -3,13 +3,14 @@
 --             as they were; a finished one starts again.
 -- Parameters: relation; target; row_filter: condition on the rows to copy (null: all captured rows); rate: rows per
 --             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
---             piece
+--             piece; path: where names in row_filter are looked up (default: as in the caller's session)
 -- Result:     its number in rowrelay.backfill
 -- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; rows
 --             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
-                                             rate integer default null, copy boolean default true) returns integer
-language plpgsql security definer as $$
+                                             rate integer default null, copy boolean default true,
+                                             path text default current_setting('search_path')) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
   target_id  integer := rowrelay.target_id(target);
@@ -53,7 +54,7 @@ begin
   end if;
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
-          case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
+          case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new', path) end,
           nullif(rate, 0), rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,

@@ -13,13 +13,17 @@
 --             search: columns for full-text search: adds a column "search" with an index
 --             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
 --               function that does not know the document
+--             path: where names in the query and the sources are looked up (default: as in the caller's session). They
+--               are resolved once, now.
 -- Result:     its id
 -- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
 --             Warnings: the query reads tables that no source names, or whole tables.
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
-  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
+  create_table boolean default false, search text[] default null, lock_wait interval default '1 min',
+  path text default current_setting('search_path')) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   delivers_to rowrelay.target;
   plan        record;
@@ -29,8 +33,12 @@ declare
   own_place   text; -- name of its table at the target
   own_target  integer;
   own_capture integer;
+  schemas     name[];
   changed     integer[] := '{}';
 begin
+  perform set_config('search_path', path, true);
+  schemas := pg_catalog.current_schemas(false);
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   own_target := rowrelay.target_id(target);
   select t.* into delivers_to from rowrelay.target t where t.id = own_target;
   -- before anything warns of a document that will not be
@@ -41,7 +49,7 @@ begin
   its_capture.id := 0;
   its_capture.relation := 0;
   perform rowrelay.check_into(its_capture, delivers_to, own_place, false);
-  select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
+  select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search, path) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
   -- none stays locked while another is not free.
@@ -61,16 +69,16 @@ begin
   values (own_capture, own_target, own_place, create_table,
           rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
-                                 build_query, columns)
+                                 resolved_query, build_query, columns)
   values (own_target, delivers_to.id, own_capture, key, plan.key_type, plan.statement,
           -- "$user" is another role where it is built
-          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'),
-          plan.build, plan.columns);
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(schemas) as s), 'pg_catalog'),
+          plan.resolved, plan.build, plan.columns);
 
   for source in
     select p.*, u.position, u.text
       from unnest(sources) with ordinality as u(text, position)
-      cross join lateral rowrelay.document_source_parts(u.text) as p
+      cross join lateral rowrelay.document_source_parts(u.text, path) as p
      order by u.position
   loop
     select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
@@ -106,10 +114,10 @@ begin
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     insert into rowrelay.document_source (document, position, capture, relation_name, key_column, key_name, keys_query,
-                                          only_columns)
+                                          resolved_query, only_columns)
     values (own_target, source.position, captured.id, rowrelay.full_name(source.relation), source.key_column,
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
-              source.only_columns);
+            plan.keys_queries[source.position], source.only_columns);
     changed := changed || captured.id;
   end loop;
   perform rowrelay.check_document_columns(c) from rowrelay.capture c where c.id = any (changed);

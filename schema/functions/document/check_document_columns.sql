@@ -5,7 +5,6 @@
 create or replace function rowrelay.check_document_columns(capture rowrelay.capture) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  path_before constant text := current_setting('search_path');
   hidden      constant smallint[] := array(
     select a.attnum from pg_attribute a
      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
@@ -17,13 +16,11 @@ begin
     return;
   end if;
   for source in
-    select t.name, d.search_path, s.keys_query
+    select t.name, coalesce(s.resolved_query, s.keys_query) as keys_query
       from rowrelay.document_source s
-      join rowrelay.document d on d.target = s.document
       join rowrelay.target t on t.id = s.document and t.dropped_at is null
      where s.capture = capture.id and s.keys_query is not null
   loop
-    perform set_config('search_path', source.search_path, true);
     begin
       execute format('create temporary view rowrelay_keys_check as %s',
                      rowrelay.changed_statement(capture.relation, source.keys_query, 'null', hidden));
@@ -34,7 +31,6 @@ begin
         using errcode = 'invalid_parameter_value', detail = format('Its query finds documents by it: %s.', sqlerrm),
               hint = 'Let the query find them by other columns, or leave out and mask others.';
     end;
-    perform set_config('search_path', path_before, true);
   end loop;
 end
 $$;

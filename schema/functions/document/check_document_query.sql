@@ -1,11 +1,18 @@
--- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
--- Parameters: name, for messages; query; name and type of the key
--- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
+-- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it, and
+--             resolves its names once: PostgreSQL itself parses and prints it. So functions and operators that are made
+--             later, perhaps by others, do not run as the schema's owner.
+-- Parameters: name, for messages; query; name and type of the key; path: where its names are looked up
+-- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables;
+--             resolved: the query with all names in full, so that it means the same under search_path pg_catalog
 -- Errors:     it is not a valid query, or does not return the key, or one of another type
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
-                                                         out columns jsonb, out is_json boolean, out reads regclass[])
-language plpgsql as $$
+                                                         path text, out columns jsonb, out is_json boolean,
+                                                         out reads regclass[], out resolved text)
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
+  -- for $1 in a view: of its type, and with a text of its own when it is printed
+  typed      constant text := format('pg_catalog.array_remove(null::%1$s[], null::%1$s)',
+                                     rowrelay.document_key_type(key_type));
   made       regclass;
   own_type   regtype; -- of the column that has the key
   words      text;
@@ -16,10 +23,10 @@ begin
       hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
   begin
-    -- A view shows the query's columns and tables; in it, a null of its type replaces $1.
-    execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, E'\\$1(?!\\d)',
-                                  format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+    perform set_config('search_path', path, true);
+    execute pg_catalog.concat('create temporary view rowrelay_document_check as ',
+                              pg_catalog.regexp_replace(query, E'\\$1(?!\\d)', typed, 'g'));
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -27,6 +34,8 @@ begin
   end;
   made := 'pg_temp.rowrelay_document_check'::regclass;
   reads := array(select rowrelay.read_tables(made));
+  resolved := replace(regexp_replace(btrim(pg_get_viewdef(made), E' \n;'),
+                                     E'array_remove\\(NULL::[^()]+\\[\\], NULL::[^()]+\\)', '$1', 'g'), typed, '$1');
   select jsonb_agg(jsonb_build_object('name', a.attname,
                      'type', case when t.typnamespace = 'pg_catalog'::regnamespace
                        or e.typnamespace = 'pg_catalog'::regnamespace

@@ -20,7 +20,10 @@ begin
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" fails: %', name, words using errcode = sqlstate,
-      hint = coalesce(nullif(hint_words, ''), format('Its key "%s" has to be of type %s.', key, key_type));
+      hint = coalesce(nullif(hint_words, ''), case
+        when sqlstate in ('42P01', '42883', '42704')
+        then 'Functions that it calls have to name schemas, or to have a search_path of their own (alter function).'
+        else format('Its key "%s" has to be of type %s.', key, key_type) end);
   end;
   select coalesce(quote_literal(min(r)), 'null') into strange
     from unnest(returned) as r where r is null or r <> all (keys) having count(*) > 0;

@@ -1,11 +1,13 @@
 -- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns one column of
---             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change
+--             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change.
+--             Resolves its names once, as rowrelay.check_document_query() does.
 -- Parameters: document: its name, for messages; source: its text; relation and query: its parts; key_type: of the
---             document's keys
+--             document's keys; path: where its names are looked up
+-- Result:     resolved: the query with all names in full; "changed" is as it was
 -- Errors:     the query cannot be used
 create or replace function rowrelay.check_keys_query(document text, source text, relation regclass, query text,
-                                                     key_type regtype) returns void
-language plpgsql as $$
+                                                     key_type regtype, path text, out resolved text)
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
   -- without literals and comments
   words    constant text := regexp_replace(query, E'''(?:[^'']|'''')*''|--[^\\n]*|/[*].*?[*]/', ' ', 'g');
@@ -19,22 +21,26 @@ begin
       hint = format('"changed" stands for the changed rows of %s, as in: select o.id from orders o join changed c on '
                     'c.id = o.customer_id. If each change concerns all documents, add: cross join changed', relation);
   end if;
+  execute format('create temporary view changed as %s',
+                 rowrelay.changed_statement(relation, 'select * from changed', 'null'));
   begin
-    execute format('create temporary view rowrelay_keys_check as %s',
-                   rowrelay.keys_statement(relation, query, key_type, 'null'));
-    execute 'drop view pg_temp.rowrelay_keys_check';
+    perform set_config('search_path', 'pg_temp, ' || path, true);
+    execute pg_catalog.concat('create temporary view rowrelay_keys_check as ', query);
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    resolved := btrim(pg_get_viewdef('pg_temp.rowrelay_keys_check'::regclass), E' \n;');
+    execute format('create temporary view rowrelay_keys_cast as %s',
+                   rowrelay.keys_statement(relation, resolved, key_type, 'null'));
+    execute 'drop view pg_temp.rowrelay_keys_cast';
   exception when others then
     raise exception 'the query in "%" cannot be run: %', source, sqlerrm using errcode = sqlstate,
       hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
   end;
-  execute format('create temporary view rowrelay_keys_check as %s',
-                 rowrelay.changed_statement(relation, query, 'null'));
   select a.atttypid::regtype, t.typcategory, c.relnatts into returned, kind, columns
     from pg_attribute a
     join pg_class c on c.oid = a.attrelid
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
    where a.attrelid = 'pg_temp.rowrelay_keys_check'::regclass and a.attnum = 1;
-  execute 'drop view pg_temp.rowrelay_keys_check';
+  execute 'drop view pg_temp.rowrelay_keys_check; drop view pg_temp.changed';
   if columns <> 1 then
     raise exception 'the query in "%" returns % columns', source, columns using errcode = 'invalid_parameter_value',
       hint = 'It must return one column, the documents'' keys.';
@@ -45,7 +51,7 @@ begin
       using hint = 'Return the column that has the documents'' keys, or make sure that each text is such a key.';
   end if;
   for missing in
-    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, query, key_type, '''[]''::json')) as m
+    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, resolved, key_type, '''[]''::json')) as m
   loop
     if missing.creation is null then
       raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents', document,

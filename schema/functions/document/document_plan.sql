@@ -1,18 +1,23 @@
 -- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
--- Parameters: delivers_to: the target, also a new one; the others as for rowrelay.add_document()
--- Result:     type of the keys; the query; the statement that builds documents; their columns; all tables that need
---             triggers
+-- Parameters: delivers_to: the target, also a new one; path: where names are looked up; the others as for
+--             rowrelay.add_document()
+-- Result:     type of the keys; the query; resolved: the same with all names in full, and so keys_queries, one for
+--             each source, null where it has a column; the statement that builds documents; their columns; all tables
+--             that need triggers
 -- Errors:     as for rowrelay.add_document(), without those of locks, with its warnings
 create or replace function rowrelay.document_plan(
-  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], out key_type regtype,
-  out statement text, out build text, out columns jsonb, out tables regclass[])
-language plpgsql set standard_conforming_strings = on as $$ -- as in processes that build documents
+  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], path text,
+  out key_type regtype, out statement text, out resolved text, out keys_queries text[], out build text,
+  out columns jsonb, out tables regclass[])
+language plpgsql set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   source      record;
   root        record;
   column_type regtype;
   captured    rowrelay.capture;
   checked     record;
+  keys_query  text;
   is_table    boolean;
   one         numeric;
   thousand    numeric;
@@ -28,6 +33,7 @@ declare
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
+  keys_queries := '{}';
   perform rowrelay.check_target_name(name);
   if exists (select from rowrelay.document d where d.target = delivers_to.id) then
     raise exception '"%" is a document, not a target', delivers_to.name using errcode = 'invalid_parameter_value';
@@ -44,7 +50,7 @@ begin
   end if;
   is_table := delivers_to.url ~ '^postgres';
 
-  select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
+  select p.* into root from rowrelay.document_source_parts(sources[1], path) as p;
   if root.key_column is null then
     raise exception 'the first source must be TABLE:COLUMN, not the query "%"', sources[1]
       using errcode = 'invalid_parameter_value',
@@ -58,7 +64,8 @@ begin
       hint = 'It may be an integer, numeric, text, uuid or date.';
   end if;
 
-  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
+  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type, path) as c;
+  resolved := checked.resolved;
   columns := case when checked.is_json
                   -- with -1 it is bpchar, not char(1)
                   then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)))
@@ -101,7 +108,7 @@ begin
                   then format('pg_catalog.json_build_object(%1$L, (%2$s) operator(pg_catalog.->) %1$L, ''document'', '
                               '%3$s)', key, readable,
                               case when texts is null then 'd.j' else 'd.j::pg_catalog.text' end)
-                  else 'd.j' end, texts, statement)
+                  else 'd.j' end, texts, resolved)
     else
       format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d',
              rowrelay.document_key_text(format('d.%I', key), key_type),
@@ -111,15 +118,16 @@ begin
                                                              then 'd.%1$I::pg_catalog.text as %1$I'
                                                              else 'd.%1$I' end, c.value ->> 'name'), ', ' order by c.n)
                                  from jsonb_array_elements(checked.columns) with ordinality as c(value, n))) end,
-             texts, statement)
+             texts, resolved)
     end;
 
   for source in
     select p.*, u.text
       from unnest(sources) with ordinality as u(text, position)
-      cross join lateral rowrelay.document_source_parts(u.text) as p
+      cross join lateral rowrelay.document_source_parts(u.text, path) as p
      order by u.position
   loop
+    keys_query := null;
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
@@ -129,8 +137,9 @@ begin
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
-      perform rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type);
+      keys_query := rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type, path);
     end if;
+    keys_queries := keys_queries || keys_query;
     -- all tables that get triggers
     captured.relation := source.relation;
     tables := tables || rowrelay.captured_tables(captured);
@@ -139,15 +148,15 @@ begin
   if missing is not null then
     raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
-  one := rowrelay.document_cost(statement, key_type,
+  one := rowrelay.document_cost(resolved, key_type,
     format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
-  thousand := rowrelay.document_cost(statement, key_type,
+  thousand := rowrelay.document_cost(resolved, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
   for missing_index in
     select m.*
-      from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
+      from rowrelay.missing_indexes(regexp_replace(resolved, E'\\$1(?!\\d)',
                                                    format('(''{}''::%s[])', rowrelay.document_key_type(key_type)), 'g'))
         as m
   loop

@@ -1,9 +1,10 @@
 -- Purpose:    parses a source of a document: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
--- Parameters: the text
+-- Parameters: the text; path: where the table is looked up
 -- Result:     relation; number of the column with the document's key, or the query that returns keys for the rows of
 --             "changed"; numbers of the columns that the document uses, null: all
 -- Errors:     it cannot be parsed; no such table or column
-create or replace function rowrelay.document_source_parts(source text, out relation regclass, out key_column smallint,
+create or replace function rowrelay.document_source_parts(source text, path text, out relation regclass,
+                                                          out key_column smallint,
                                                           out keys_query text, out only_columns smallint[])
 language plpgsql stable as $$
 declare
@@ -12,13 +13,16 @@ declare
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
+  own_path  constant text := current_setting('search_path');
 begin
   if part is null or leads_to = '' then
     raise exception 'source "%" is neither TABLE:COLUMN nor TABLE:QUERY', source
       using errcode = 'invalid_parameter_value',
             hint = 'COLUMN has the documents'' keys; QUERY returns the keys for the rows of "changed".';
   end if;
-  relation := to_regclass(part[1]);
+  perform set_config('search_path', path, true);
+  relation := pg_catalog.to_regclass(part[1]);
+  perform pg_catalog.set_config('search_path', own_path, true);
   if relation is null then
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('Source "%s" names it.', source);

@@ -5,7 +5,6 @@
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
-  path_before constant text := current_setting('search_path');
   document    rowrelay.document;
   images      json; -- by table rather than by capture, because a table may have had several captures
   statement   text;
@@ -20,16 +19,15 @@ begin
           '         where h.id = any ($1) and h.day = any ($2) and i.image is not null'
           '         group by c.relation) as t'
      into images using change_ids, days;
-  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, s.keys_query, document.key_type,
+  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, coalesce(s.resolved_query, s.keys_query),
+                                                           document.key_type,
                                                            format('$1::pg_catalog.json -> %L', c.relation::oid))),
-                                                             ' union ')
+                    ' union ')
     into statement
     from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
    where s.document = document_id and s.keys_query is not null and images -> c.relation::oid::text is not null;
   if statement is not null then
-    perform set_config('search_path', document.search_path, true);
     perform rowrelay.queue_documents(document_id, statement, images::text);
-    perform set_config('search_path', path_before, true);
   end if;
 end
 $$;

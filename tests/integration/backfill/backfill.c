@@ -554,10 +554,10 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   rowrelay_ok(&f, "capture", "unordered", "--key", "n", "--to", "w", NULL);
 
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "keyless", "--to", "w", "--no-copy", NULL) == 2);
-  cr_expect(strstr(errors, "table keyless has no key") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "table public.keyless has no key") != NULL, "%s", errors);
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.backfills"), "0");
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "nowhere", "--to", "w", "--no-copy", NULL) == 2);
-  cr_expect(strstr(errors, "table nowhere is not routed to target \"w\"") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "table public.nowhere is not routed to target \"w\"") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "unordered", "--to", "w", "--no-copy", NULL) == 2);
   cr_expect(strstr(errors, "Create a unique index on NOT NULL columns.") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "nix", NULL) == 2);

@@ -177,7 +177,7 @@ Test(capture_options, what_an_event_trigger_writes_while_triggers_are_made_anew_
       "create event trigger note on sql_drop execute function note()");
   rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", "--per", "statement", NULL);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--per", "row", NULL), 0);
-  cr_assert_not_null(strstr(errors, "table item had lost triggers"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "table public.item had lost triggers"), "%s", errors);
   cr_assert_not_null(strstr(errors, "rowrelay verify w public.item --repair"), "%s", errors);
   fixture_end(&f);
 }
@@ -325,11 +325,13 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   cr_expect_str_eq(errors, "");
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", "--exclude", "", "--mask", "", "--where", "",
                      NULL) == 0);
-  cr_expect(strstr(errors, "warning: table person: columns \"the iban\", pin are no longer left out or masked") != NULL,
+  cr_expect(strstr(errors,
+                   "warning: table public.person: columns \"the iban\", pin are no longer left out or masked") != NULL,
             "%s", errors);
   cr_expect(strstr(errors, "rows that do not meet (id > 1) are no longer left out") != NULL, "%s", errors);
-  cr_expect(strstr(errors, "\nhint: If that is not what you want, capture it again: rowrelay capture person --where "
-                           "'id > 1'\n") != NULL,
+  cr_expect(strstr(errors,
+                   "\nhint: If that is not what you want, capture it again: rowrelay capture public.person --where "
+                   "'id > 1'\n") != NULL,
             "%s", errors);
   rowrelay_ok(&f, "capture", "person", "--columns", "id,name", NULL);
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--reset", "--mask", "pin", NULL) == 0);
@@ -351,7 +353,8 @@ Test(capture_options, who_is_refused_is_told_only_why) {
   mirrored_begin(&f, "options_refused", "create table person (id int primary key, name text, pin text)");
   rowrelay_ok(&f, "capture", "person", "--exclude", "name", NULL);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "person", "--exclude", "id", NULL), 2);
-  cr_expect(strncmp(errors, "rowrelay: the key of table person cannot be left out or masked\n", 63) == 0, "%s", errors);
+  cr_expect(strncmp(errors, "rowrelay: the key of table public.person cannot be left out or masked\n", 70) == 0, "%s",
+            errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "person", "--exclude", "", "--where", "x y", NULL), 2);
   cr_expect(strncmp(errors, "rowrelay: row filter \"x y\"", 26) == 0, "%s", errors);
   /* A key that is named identifies nothing that the primary key does not. */
@@ -440,8 +443,9 @@ Test(capture_options, an_unlogged_table_is_captured_with_a_warning) {
   mirrored_begin(&f, "options_unlogged",
                  "create unlogged table cache (id int primary key); create table item (id int primary key)");
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "item", "cache", "--to", "w", NULL) == 0);
-  cr_expect(strstr(errors, "a crash empties unlogged tables without firing triggers: cache") != NULL, "%s", errors);
-  cr_expect(strstr(errors, "item") == NULL, "%s", errors);
+  cr_expect(strstr(errors, "a crash empties unlogged tables without firing triggers: public.cache") != NULL, "%s",
+            errors);
+  cr_expect(strstr(errors, "public.item") == NULL, "%s", errors);
   fixture_end(&f);
 }
 
@@ -455,8 +459,8 @@ Test(capture_options, a_column_without_a_name_is_refused_in_words) {
     char call[128];
     snprintf(call, sizeof call, "select rowrelay.capture_table('item', %s => array[null])", OPTIONS[i]);
     result = PQexec(f.at_source, call);
-    cr_expect_not_null(strstr(PQresultErrorMessage(result), "the name of a column of table item is null ("), "%s",
-                       PQresultErrorMessage(result));
+    cr_expect_not_null(strstr(PQresultErrorMessage(result), "the name of a column of table public.item is null ("),
+                       "%s", PQresultErrorMessage(result));
     cr_expect_not_null(strstr(PQresultErrorMessage(result), OPTIONS[i]));
     PQclear(result);
   }

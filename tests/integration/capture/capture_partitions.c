@@ -317,7 +317,7 @@ Test(capture_partitions, no_row_is_captured_twice) {
     char expected[128];
     sql(f.at_source, "select rowrelay.capture_table('%s')", pairs[i][0]);
     cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('%s')", pairs[i][1]), "42710");
-    snprintf(expected, sizeof expected, "Rows of %s would be captured twice", pairs[i][2]);
+    snprintf(expected, sizeof expected, "Rows of public.%s would be captured twice", pairs[i][2]);
     cr_expect(strstr(PQerrorMessage(f.at_source), expected) != NULL, "%s", PQerrorMessage(f.at_source));
     sql(f.at_source, "select rowrelay.release_table('%s')", pairs[i][0]);
   }
@@ -530,7 +530,7 @@ Test(capture_partitions, a_new_partition_that_was_truncated_before_it_had_trigge
                    "insert into t values (11), (21)");
   sql(f.at_source, "truncate t_3");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "t", NULL), 0);
-  cr_expect(strstr(errors, "partition t_3 may have been truncated") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "partition public.t_3 may have been truncated") != NULL, "%s", errors);
   cr_expect(strstr(errors, "verify w public.t --repair") != NULL, "%s", errors);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   rowrelay(&f, NULL, NULL, "verify", "w", "t", "--repair", NULL);

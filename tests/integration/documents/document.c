@@ -331,8 +331,9 @@ Test(document, a_broken_query_between_tables_is_told_and_waited_for) {
   sql(f.at_source, "insert into customer values (1, 'ann', 0); insert into orders values (10, 1, 'new')");
   build(&f);
   sql(f.at_source, "create view who as select id, customer_id from orders");
-  sql(f.at_source, "update rowrelay.document_source set keys_query = 'select w.id from who w join changed c on c.id = "
-                   "w.customer_id' where keys_query is not null");
+  sql(f.at_source,
+      "update rowrelay.document_source set resolved_query = 'select w.id from public.who w join changed c on "
+      "c.id = w.customer_id' where keys_query is not null");
   sql(f.at_source, "alter view who rename column customer_id to customer; update customer set name = 'anna'");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_until(f.at_source, "t", 20,
@@ -496,8 +497,8 @@ Test(document, warnings_name_tables_that_would_make_it_stale_or_slow) {
                         "--from", "orders:id", "--from", "line:order_id", NULL);
   remove(path);
   cr_assert(status == 0, "%s", errors);
-  cr_assert_not_null(strstr(errors, "reads customer, which no source names"), "%s", errors);
-  cr_assert_not_null(strstr(errors, "reads the whole of line"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "reads public.customer, which no source names"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "reads the whole of public.line"), "%s", errors);
   cr_assert_not_null(strstr(rowrelay_ok(&f, "document", "list", NULL), "doc       w       doc         id"));
   cr_assert_not_null(strstr(rowrelay_ok(&f, "document", "show", "doc", NULL), "from      public.line:order_id\n"));
   rowrelay_ok(&f, "document", "drop", "doc", NULL);

@@ -292,9 +292,10 @@ static void lead_to_documents(const char *name, const char *type, bool maintaine
       /* a document that was read before waits here, and is delivered last */
       "create function gate(v text) returns text language plpgsql as $$ begin if v = 'waits' then "
       "perform pg_advisory_xact_lock_shared(4711); end if; return v; end $$;"
-      "select rowrelay.add_document('doc', 'w', 'day', 'select day::date as day, gate(v) as v, (select max(h) from "
+      "select rowrelay.add_document('doc', 'w', 'day', 'select day::text::date as day, gate(v) as v, (select max(h) "
+      "from "
       "line "
-      "where left(line.d::text, 10) = left(day.day::text, 10)) as h from day where day::date = any ($1)', "
+      "where left(line.d::text, 10) = left(day.day::text, 10)) as h from day where day::text::date = any ($1)', "
       "'{day:day,line:d}', create_table => true)");
   sql(f.at_source, "update day set v = 'built'");
   build(&f);
@@ -428,7 +429,7 @@ Test(document_sources, a_table_that_is_released_and_captured_again_refreshes_as_
   sql(f.at_source, "update line set item = 'missed' where id = 7");
   const char *errors;
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "orders", "line", NULL) == 0);
-  cr_assert_not_null(strstr(errors, "table line was not captured for a while"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "table public.line was not captured for a while"), "%s", errors);
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.documents"), "");
   sql(f.at_source, "update line set order_id = 9 where id = 8; delete from orders where id = 10");
   build(&f);
@@ -487,7 +488,7 @@ Test(document_sources, a_query_that_does_not_fit_its_tables_any_more_waits_for_a
   cr_assert_not_null(strstr(said, "to see it: rowrelay document show doc"), "%s", said);
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   wait_until(f.at_source, "t", 20,
-             "select count(*) = 1 from rowrelay.trouble where message like '%%\"wanted\" does not exist%%'");
+             "select count(*) = 1 from rowrelay.trouble where message like '%%\"public.wanted\" does not exist%%'");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
   sql(f.at_source, "create view wanted as select o.id, o.status, null::text as items from orders o");
   wait_until(f.at_target, "late", 30, "select status from doc where id = 4");

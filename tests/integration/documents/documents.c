@@ -295,7 +295,7 @@ Test(documents, table_rewritten_while_a_document_is_built_is_not_taken_for_empty
       "(head, n)); insert into piece select 1, n from generate_series(1, 10) as n;"
       "create function pieces(int) returns bigint language plpgsql stable as $$ begin "
       "perform pg_advisory_lock(77); perform pg_advisory_unlock(77); "
-      "return (select count(*) from piece where head = $1); end $$");
+      "return (select count(*) from public.piece where head = $1); end $$");
   rowrelay_ok(&f, "capture", "head", "piece", NULL);
   sql(f.at_source,
       "select rowrelay.add_document('doc', 'w', 'id', 'select id, name, pieces(id) as pieces from head where "

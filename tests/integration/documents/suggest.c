@@ -297,7 +297,8 @@ Test(suggest, an_index_that_is_missing_is_named_as_a_statement) {
           "customer:select \"x %\".id from \"Odd's %\" \"x %\" join changed on \"x %\".\"a \"\"b\"\".c\" = changed.id",
           "CREATE INDEX CONCURRENTLY ON public.\"Odd's %\" (\"a \"\"b\"\".c\");");
   says(add(&f, "customer:select o.id from orders o join changed c on c.code < o.code"),
-       "warning: document \"doc\": each change of customer reads the whole of orders (20000 rows) to find the "
+       "warning: document \"doc\": each change of public.customer reads the whole of public.orders (20000 rows) to "
+       "find the "
        "documents\n");
   remove(path);
   fixture_end(&f);
@@ -313,7 +314,7 @@ Test(suggest, an_index_that_the_documents_query_lacks_is_named_too) {
   cr_assert_eq(rowrelay(&f, NULL, &told, "document", "add", "doc", "--target", "w", "--key", "id", "--query", path,
                         "--from", "orders:id", "--from", "line:id", NULL),
                0, "%s", told);
-  says(told, "warning: document \"doc\" reads the whole of line (20000 rows) to build one document: an index is "
+  says(told, "warning: document \"doc\" reads the whole of public.line (20000 rows) to build one document: an index is "
              "missing\nhint: Create it with psql at the source: CREATE INDEX ON public.line (region);\n");
   remove(path);
   fixture_end(&f);
@@ -326,7 +327,7 @@ Test(suggest, a_query_for_keys_that_cannot_work_is_refused_or_warned_of) {
   static const char *const WRONG[][2] = {
       {"customer:select id from orders",
        "the query in \"customer:select id from orders\" does not use \"changed\"\nhint: "
-       "\"changed\" stands for the changed rows of customer"},
+       "\"changed\" stands for the changed rows of public.customer"},
       {"customer:select id from orders -- changed", "does not use \"changed\""},
       {"customer:select id from orders where 'changed' <> ''", "does not use \"changed\""},
       {"customer:select id, code from changed", "returns 2 columns"},

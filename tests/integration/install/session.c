@@ -12,7 +12,7 @@ static const struct {
   const char *setting;
   const char *value;
 } EXPECTED[] = {
-    {SESSION_WORK, "search_path", "pg_catalog"},
+    {SESSION_WORK, "search_path", "pg_catalog, pg_temp"},
     {SESSION_WORK, "DateStyle", "ISO, MDY"},
     {SESSION_WORK, "bytea_output", "hex"},
     {SESSION_WORK, "array_nulls", "on"},

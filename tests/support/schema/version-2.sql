@@ -48,10 +48,13 @@ declare
   contents  text;
   accepted  bool := coalesce(pg_catalog.current_setting('rowrelay.publish_anyway', true), '') = 'on';
 begin
-  select p.pubname, p.pubname || '_of_ours' as replacement,
+  select p.oid, p.pubname, p.pubname || '_of_ours' as replacement,
          pg_catalog.concat_ws(', ', case when p.pubinsert then 'insert' end, case when p.pubupdate then 'update' end,
                               case when p.pubdelete then 'delete' end, case when p.pubtruncate then 'truncate' end)
-           as operations, p.pubviaroot
+           as operations, p.pubviaroot,
+         case pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(p), 'pubgencols') -- PostgreSQL 18
+              when 's' then ', publish_generated_columns = stored' end as generated,
+         exists (select from pg_catalog.pg_publication_rel r where r.prpubid = p.oid) as has_exceptions -- PostgreSQL 19
     into published
     from pg_catalog.pg_publication p where p.puballtables order by p.pubname limit 1;
   if exists (select from pg_catalog.pg_attribute a
@@ -71,25 +74,27 @@ begin
     from pg_catalog.pg_replication_slots s left join pg_catalog.pg_stat_replication r on r.pid = s.active_pid
    where s.database = pg_catalog.current_database() and s.plugin = 'pgoutput';
   -- A schema that is published would publish a new mirror in it.
-  select case when version >= 150000 and not at_target
+  select case when version >= 150000 and not at_target and not published.has_exceptions
               then 'tables in schema ' || pg_catalog.string_agg(distinct pg_catalog.format('%I', n.nspname), ', ')
               else 'table ' || pg_catalog.string_agg(pg_catalog.format('%I.%I', n.nspname, c.relname), ', '
                                                      order by n.nspname, c.relname) end into contents
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
    where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
+     and not exists (select from pg_catalog.pg_publication_rel r where r.prpubid = published.oid and r.prrelid = c.oid)
      and n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'rowrelay', 'rowrelay_target');
   raise exception 'publication % of database % is FOR ALL TABLES: a subscriber without rowrelay''s new tables stops',
                   pg_catalog.quote_ident(published.pubname), pg_catalog.quote_ident(database)
     using errcode = 'object_not_in_prerequisite_state',
           detail = 'Nothing was made. Slots: ' || coalesce(readers, 'none') || '.',
           hint = pg_catalog.format('Replace the publication, then try again. '
-              '1. here: create publication %I for %s with (publish = %L, publish_via_partition_root = %s); '
+              '1. here: create publication %I for %s with (publish = %L, publish_via_partition_root = %s%s); '
               '2. here: select pg_current_wal_lsn(); and wait until confirmed_flush_lsn of each slot has passed it; '
               '3. at each subscriber: alter subscription NAME set publication %I; '
               '4. here: drop publication %I. '
               'If no subscriber minds new tables: %s', published.replacement,
               case when pg_catalog.length(contents) < 500 then contents else 'table (a list of your tables)' end,
-              published.operations, published.pubviaroot::text, published.replacement, published.pubname,
+              published.operations, published.pubviaroot::text, published.generated, published.replacement,
+              published.pubname,
               case when at_target then pg_catalog.format('alter database %I set rowrelay.publish_anyway = on', database)
                    when pg_catalog.current_setting('rowrelay.shell', true) = 'on' then 'rowrelay init --publish-anyway'
                    else 'PGOPTIONS=''-c rowrelay.publish_anyway=on'' psql -f schema/install.sql' end);
@@ -1128,6 +1133,19 @@ update rowrelay.document_source s
 alter table rowrelay.document_source alter relation_name set not null;
 comment on column rowrelay.document_source.relation_name is
   'its name when the document was added: the query reads the table that has this name';
+
+-- Names in what people write are resolved once, when they write it.
+alter table rowrelay.capture add column resolved_filter text;
+comment on column rowrelay.capture.resolved_filter is 'row_filter as PostgreSQL prints it, with all names in full';
+alter table rowrelay.document add column resolved_query text;
+comment on column rowrelay.document.resolved_query is 'query as PostgreSQL prints it, with all names in full';
+alter table rowrelay.document_source add column resolved_query text;
+comment on column rowrelay.document_source.resolved_query is 'keys_query as PostgreSQL prints it';
+drop function if exists rowrelay.add_document(text, text, text, text, text[], text, boolean, text[], interval);
+drop function if exists rowrelay.document_source_parts(text);
+drop function if exists rowrelay.check_document_query(text, text, text, regtype);
+drop function if exists rowrelay.filter_expression(regclass, text, text);
+drop function if exists rowrelay.backfill(regclass, text, text, integer, boolean);
 
 alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is
@@ -5583,8 +5601,8 @@ begin
       continue when rowrelay.has_children(capture.relation)
                 and capture.column_state is distinct from rowrelay.column_state(capture);
       begin
-        -- fails for a child that is captured by itself
-        perform rowrelay.check_overlap(capture.relation);
+        -- fails for a child that is captured by itself, and for a table that has become one that cannot be captured
+        perform rowrelay.check_capturable(capture.relation);
         newcomers := rowrelay.new_parts(capture);
         n := rowrelay.attach_triggers(capture, false, '0 s');
         return next format('table %s: %s attached', capture.relation,
@@ -7644,15 +7662,15 @@ declare
   -- of a table that is captured by statement
   statement_function constant oid := to_regprocedure(format('rowrelay.%I()', rowrelay.statement_name(capture.id)));
   alone_function    constant oid := to_regprocedure('rowrelay.stand_alone()');
-  found             oid[];
+  triggers          oid[];
 begin
   if tables is null then
-    found := array(select t.oid from pg_trigger t
+    triggers := array(select t.oid from pg_trigger t
                     where t.tgfoid in (row_function, statement_function)
                        or t.tgfoid in (truncate_function, alone_function) and t.tgargs = truncate_argument);
   else
     -- one table at a time, or the planner reads all triggers when there are a few tables
-    found := array(select t.oid
+    triggers := array(select t.oid
                      from unnest(tables) as m(relation)
                     cross join lateral (
                       select t.oid from pg_trigger t
@@ -7666,7 +7684,7 @@ begin
            exists (select from pg_depend d
                     where d.classid = 'pg_trigger'::regclass and d.objid = t.oid
                       and d.refclassid = 'pg_trigger'::regclass)
-      from unnest(found) as f(oid)
+      from unnest(triggers) as f(oid)
      cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
 end
 $$;
@@ -11860,24 +11878,28 @@ $$;
 --             itself parses and prints the condition: this creates a view with it and takes the view's text.
 --             standard_conforming_strings is fixed, because the session that creates the trigger may have another
 --             setting.
--- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
+-- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old; path:
+--             where its names are looked up
 -- Result:     the condition with all names resolved, so that it means the same under any search_path
 -- Errors:     the condition is not valid; detail is PostgreSQL's message. One of triggers, which only they need for the
 --             old row, names a virtual generated column: when that gets another expression, nothing tells that rows no
 --             longer match, so they would stay at targets
-create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
-language plpgsql set standard_conforming_strings = on as $$
+create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text,
+                                                      path text) returns text
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
   definition text;
   virtual    record;
+  full_name  constant text := rowrelay.full_name(relation);
   view_name  text := 'filter_probe_' || pg_backend_pid(); -- other sessions may do the same
-  path       constant text := current_setting('search_path');
 begin
   begin
+    perform set_config('search_path', path, true);
     -- the second table makes PostgreSQL write names in full
-    execute format('create view rowrelay.%I as select (%s)::boolean as rowrelay_filter '
-                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter,
-                     relation);
+    execute pg_catalog.format('create view rowrelay.%I as select (%s)::pg_catalog.bool as rowrelay_filter '
+                              'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name,
+                              row_filter, full_name);
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
     raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
@@ -11894,9 +11916,7 @@ begin
     raise exception 'row filter "%" of table % names virtual generated column %', row_filter, relation, virtual.attname
       using errcode = 'invalid_parameter_value', hint = 'Write its expression instead: ' || virtual.expression;
   end if;
-  perform set_config('search_path', 'pg_catalog, pg_temp', true);
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
-  perform set_config('search_path', path, true);
   execute format('drop view rowrelay.%I', view_name);
   definition := substring(definition from E'^\\s*SELECT\\s+(.*)\\s+AS rowrelay_filter\\s+FROM');
   return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
@@ -11938,8 +11958,9 @@ begin
     end;
   end if;
   if capture.row_filter is not null and new_passes is null then
-    old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
-    new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
+    new_passes := coalesce(capture.resolved_filter,
+                           rowrelay.filter_expression(capture.relation, capture.row_filter, 'new', 'pg_catalog'));
+    old_passes := rowrelay.condition_on_old(new_passes);
   end if;
   return query
     with recursive member(relation) as (
@@ -12432,14 +12453,14 @@ end
 $$;
 -- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
 -- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one; per:
---             as for that function
+--             as for that function; path: where names in row_filter are looked up
 -- Result:     was: the capture as it was; its id is null if the table was not captured. capture: as it is now
 --             Warns as rowrelay.capture_table() does.
 -- Errors:     as for rowrelay.capture_table(), without those of locks
 create or replace function rowrelay.store_capture(
   relation regclass, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text, before text,
-  capture_origin boolean, reset boolean, new_id integer, per text, out was rowrelay.capture,
-  out capture rowrelay.capture)
+  capture_origin boolean, reset boolean, new_id integer, per text, path text,
+  out was rowrelay.capture, out capture rowrelay.capture)
 language plpgsql as $$
 declare
   begun       rowrelay.capture; -- as a new one begins
@@ -12478,6 +12499,13 @@ begin
   end if;
   capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
                                      capture_origin, per);
+  -- Resolved once, when it is given: what is made later, perhaps by others, under a name in it means nothing.
+  if capture.row_filter is null then
+    capture.resolved_filter := null;
+  elsif capture.row_filter is distinct from was.row_filter then
+    perform rowrelay.filter_expression(relation, capture.row_filter, 'old', path);
+    capture.resolved_filter := rowrelay.filter_expression(relation, capture.row_filter, 'new', path);
+  end if;
 
   update rowrelay.capture c
      set relation_name = capture.relation_name, chosen_name = capture.relation_name,
@@ -12486,7 +12514,8 @@ begin
          only_columns = capture.only_columns, only_names = capture.only_names,
          exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
          mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
-         before = capture.before, capture_origin = capture.capture_origin, per = capture.per
+         resolved_filter = capture.resolved_filter, before = capture.before,
+         capture_origin = capture.capture_origin, per = capture.per
    where c.id = capture.id
   returning c.* into capture;
   -- A user who changes one option may not notice what else it uncovers; nor one who captures a table that was released,
@@ -12642,6 +12671,7 @@ $$;
 --             per: row (the default), or statement: capture each statement as a whole, which costs less for many rows.
 --               A table that cannot be captured so is captured by row; view rowrelay.captures says why
 --             reset: reset parameters that are null to their defaults
+--             path: where names in row_filter are looked up (default: as in the caller's session)
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of
 --             foreign tables that belong to it, of row-level security that hides rows, of partitions that may share
@@ -12654,9 +12684,10 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null, create_like text default null, per text default null)
+  target text default null, create_table boolean default null, create_like text default null, per text default null,
+  path text default current_setting('search_path'))
   returns integer
-language plpgsql security definer as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   stored  record;
   was     rowrelay.capture;
@@ -12665,7 +12696,7 @@ declare
 begin
   select s.* into stored
     from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
-                                null, per) as s;
+                                null, per, path) as s;
   was := stored.was;
   capture := stored.capture;
   begins := was.id is null
@@ -12700,9 +12731,10 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0)
+  create_table boolean default null, create_like text default null, per text default null, ahead integer default 0,
+  path text default current_setting('search_path'))
   returns setof text
-language plpgsql security definer as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer + ahead from rowrelay.capture_id_seq s);
   stored     record;
@@ -12718,7 +12750,7 @@ begin
   begin
     select s.* into stored
       from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin,
-                                  reset, next_id, per) as s;
+                                  reset, next_id, per, path) as s;
     was := stored.was;
     capture := stored.capture;
     if target is not null then
@@ -15040,13 +15072,14 @@ $$;
 --             as they were; a finished one starts again.
 -- Parameters: relation; target; row_filter: condition on the rows to copy (null: all captured rows); rate: rows per
 --             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
---             piece
+--             piece; path: where names in row_filter are looked up (default: as in the caller's session)
 -- Result:     its number in rowrelay.backfill
 -- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; rows
 --             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
-                                             rate integer default null, copy boolean default true) returns integer
-language plpgsql security definer as $$
+                                             rate integer default null, copy boolean default true,
+                                             path text default current_setting('search_path')) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
   target_id  integer := rowrelay.target_id(target);
@@ -15090,7 +15123,7 @@ begin
   end if;
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
-          case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
+          case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new', path) end,
           nullif(rate, 0), rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
@@ -15179,11 +15212,12 @@ language sql stable rows 20 as $$
    order by 1
 $$;
 -- Purpose:    parses a source of a document: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
--- Parameters: the text
+-- Parameters: the text; path: where the table is looked up
 -- Result:     relation; number of the column with the document's key, or the query that returns keys for the rows of
 --             "changed"; numbers of the columns that the document uses, null: all
 -- Errors:     it cannot be parsed; no such table or column
-create or replace function rowrelay.document_source_parts(source text, out relation regclass, out key_column smallint,
+create or replace function rowrelay.document_source_parts(source text, path text, out relation regclass,
+                                                          out key_column smallint,
                                                           out keys_query text, out only_columns smallint[])
 language plpgsql stable as $$
 declare
@@ -15192,13 +15226,16 @@ declare
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
+  own_path  constant text := current_setting('search_path');
 begin
   if part is null or leads_to = '' then
     raise exception 'source "%" is neither TABLE:COLUMN nor TABLE:QUERY', source
       using errcode = 'invalid_parameter_value',
             hint = 'COLUMN has the documents'' keys; QUERY returns the keys for the rows of "changed".';
   end if;
-  relation := to_regclass(part[1]);
+  perform set_config('search_path', path, true);
+  relation := pg_catalog.to_regclass(part[1]);
+  perform pg_catalog.set_config('search_path', own_path, true);
   if relation is null then
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('Source "%s" names it.', source);
@@ -15264,7 +15301,6 @@ $$;
 create or replace function rowrelay.check_document_columns(capture rowrelay.capture) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  path_before constant text := current_setting('search_path');
   hidden      constant smallint[] := array(
     select a.attnum from pg_attribute a
      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
@@ -15276,13 +15312,11 @@ begin
     return;
   end if;
   for source in
-    select t.name, d.search_path, s.keys_query
+    select t.name, coalesce(s.resolved_query, s.keys_query) as keys_query
       from rowrelay.document_source s
-      join rowrelay.document d on d.target = s.document
       join rowrelay.target t on t.id = s.document and t.dropped_at is null
      where s.capture = capture.id and s.keys_query is not null
   loop
-    perform set_config('search_path', source.search_path, true);
     begin
       execute format('create temporary view rowrelay_keys_check as %s',
                      rowrelay.changed_statement(capture.relation, source.keys_query, 'null', hidden));
@@ -15293,7 +15327,6 @@ begin
         using errcode = 'invalid_parameter_value', detail = format('Its query finds documents by it: %s.', sqlerrm),
               hint = 'Let the query find them by other columns, or leave out and mask others.';
     end;
-    perform set_config('search_path', path_before, true);
   end loop;
 end
 $$;
@@ -15360,7 +15393,6 @@ $$;
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
-  path_before constant text := current_setting('search_path');
   document    rowrelay.document;
   images      json; -- by table rather than by capture, because a table may have had several captures
   statement   text;
@@ -15375,16 +15407,15 @@ begin
           '         where h.id = any ($1) and h.day = any ($2) and i.image is not null'
           '         group by c.relation) as t'
      into images using change_ids, days;
-  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, s.keys_query, document.key_type,
+  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, coalesce(s.resolved_query, s.keys_query),
+                                                           document.key_type,
                                                            format('$1::pg_catalog.json -> %L', c.relation::oid))),
-                                                             ' union ')
+                    ' union ')
     into statement
     from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
    where s.document = document_id and s.keys_query is not null and images -> c.relation::oid::text is not null;
   if statement is not null then
-    perform set_config('search_path', document.search_path, true);
     perform rowrelay.queue_documents(document_id, statement, images::text);
-    perform set_config('search_path', path_before, true);
   end if;
 end
 $$;
@@ -15472,14 +15503,21 @@ begin
     from rowrelay.document d where d.target = document_id;
 end
 $$;
--- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
--- Parameters: name, for messages; query; name and type of the key
--- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
+-- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it, and
+--             resolves its names once: PostgreSQL itself parses and prints it. So functions and operators that are made
+--             later, perhaps by others, do not run as the schema's owner.
+-- Parameters: name, for messages; query; name and type of the key; path: where its names are looked up
+-- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables;
+--             resolved: the query with all names in full, so that it means the same under search_path pg_catalog
 -- Errors:     it is not a valid query, or does not return the key, or one of another type
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
-                                                         out columns jsonb, out is_json boolean, out reads regclass[])
-language plpgsql as $$
+                                                         path text, out columns jsonb, out is_json boolean,
+                                                         out reads regclass[], out resolved text)
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
+  -- for $1 in a view: of its type, and with a text of its own when it is printed
+  typed      constant text := format('pg_catalog.array_remove(null::%1$s[], null::%1$s)',
+                                     rowrelay.document_key_type(key_type));
   made       regclass;
   own_type   regtype; -- of the column that has the key
   words      text;
@@ -15490,10 +15528,10 @@ begin
       hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
   begin
-    -- A view shows the query's columns and tables; in it, a null of its type replaces $1.
-    execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, E'\\$1(?!\\d)',
-                                  format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+    perform set_config('search_path', path, true);
+    execute pg_catalog.concat('create temporary view rowrelay_document_check as ',
+                              pg_catalog.regexp_replace(query, E'\\$1(?!\\d)', typed, 'g'));
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -15501,6 +15539,8 @@ begin
   end;
   made := 'pg_temp.rowrelay_document_check'::regclass;
   reads := array(select rowrelay.read_tables(made));
+  resolved := replace(regexp_replace(btrim(pg_get_viewdef(made), E' \n;'),
+                                     E'array_remove\\(NULL::[^()]+\\[\\], NULL::[^()]+\\)', '$1', 'g'), typed, '$1');
   select jsonb_agg(jsonb_build_object('name', a.attname,
                      'type', case when t.typnamespace = 'pg_catalog'::regnamespace
                        or e.typnamespace = 'pg_catalog'::regnamespace
@@ -15555,7 +15595,10 @@ begin
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" fails: %', name, words using errcode = sqlstate,
-      hint = coalesce(nullif(hint_words, ''), format('Its key "%s" has to be of type %s.', key, key_type));
+      hint = coalesce(nullif(hint_words, ''), case
+        when sqlstate in ('42P01', '42883', '42704')
+        then 'Functions that it calls have to name schemas, or to have a search_path of their own (alter function).'
+        else format('Its key "%s" has to be of type %s.', key, key_type) end);
   end;
   select coalesce(quote_literal(min(r)), 'null') into strange
     from unnest(returned) as r where r is null or r <> all (keys) having count(*) > 0;
@@ -15692,13 +15735,15 @@ begin
 end
 $$;
 -- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns one column of
---             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change
+--             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change.
+--             Resolves its names once, as rowrelay.check_document_query() does.
 -- Parameters: document: its name, for messages; source: its text; relation and query: its parts; key_type: of the
---             document's keys
+--             document's keys; path: where its names are looked up
+-- Result:     resolved: the query with all names in full; "changed" is as it was
 -- Errors:     the query cannot be used
 create or replace function rowrelay.check_keys_query(document text, source text, relation regclass, query text,
-                                                     key_type regtype) returns void
-language plpgsql as $$
+                                                     key_type regtype, path text, out resolved text)
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
   -- without literals and comments
   words    constant text := regexp_replace(query, E'''(?:[^'']|'''')*''|--[^\\n]*|/[*].*?[*]/', ' ', 'g');
@@ -15712,22 +15757,26 @@ begin
       hint = format('"changed" stands for the changed rows of %s, as in: select o.id from orders o join changed c on '
                     'c.id = o.customer_id. If each change concerns all documents, add: cross join changed', relation);
   end if;
+  execute format('create temporary view changed as %s',
+                 rowrelay.changed_statement(relation, 'select * from changed', 'null'));
   begin
-    execute format('create temporary view rowrelay_keys_check as %s',
-                   rowrelay.keys_statement(relation, query, key_type, 'null'));
-    execute 'drop view pg_temp.rowrelay_keys_check';
+    perform set_config('search_path', 'pg_temp, ' || path, true);
+    execute pg_catalog.concat('create temporary view rowrelay_keys_check as ', query);
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    resolved := btrim(pg_get_viewdef('pg_temp.rowrelay_keys_check'::regclass), E' \n;');
+    execute format('create temporary view rowrelay_keys_cast as %s',
+                   rowrelay.keys_statement(relation, resolved, key_type, 'null'));
+    execute 'drop view pg_temp.rowrelay_keys_cast';
   exception when others then
     raise exception 'the query in "%" cannot be run: %', source, sqlerrm using errcode = sqlstate,
       hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
   end;
-  execute format('create temporary view rowrelay_keys_check as %s',
-                 rowrelay.changed_statement(relation, query, 'null'));
   select a.atttypid::regtype, t.typcategory, c.relnatts into returned, kind, columns
     from pg_attribute a
     join pg_class c on c.oid = a.attrelid
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
    where a.attrelid = 'pg_temp.rowrelay_keys_check'::regclass and a.attnum = 1;
-  execute 'drop view pg_temp.rowrelay_keys_check';
+  execute 'drop view pg_temp.rowrelay_keys_check; drop view pg_temp.changed';
   if columns <> 1 then
     raise exception 'the query in "%" returns % columns', source, columns using errcode = 'invalid_parameter_value',
       hint = 'It must return one column, the documents'' keys.';
@@ -15738,7 +15787,7 @@ begin
       using hint = 'Return the column that has the documents'' keys, or make sure that each text is such a key.';
   end if;
   for missing in
-    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, query, key_type, '''[]''::json')) as m
+    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, resolved, key_type, '''[]''::json')) as m
   loop
     if missing.creation is null then
       raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents', document,
@@ -15752,20 +15801,25 @@ begin
 end
 $$;
 -- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
--- Parameters: delivers_to: the target, also a new one; the others as for rowrelay.add_document()
--- Result:     type of the keys; the query; the statement that builds documents; their columns; all tables that need
---             triggers
+-- Parameters: delivers_to: the target, also a new one; path: where names are looked up; the others as for
+--             rowrelay.add_document()
+-- Result:     type of the keys; the query; resolved: the same with all names in full, and so keys_queries, one for
+--             each source, null where it has a column; the statement that builds documents; their columns; all tables
+--             that need triggers
 -- Errors:     as for rowrelay.add_document(), without those of locks, with its warnings
 create or replace function rowrelay.document_plan(
-  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], out key_type regtype,
-  out statement text, out build text, out columns jsonb, out tables regclass[])
-language plpgsql set standard_conforming_strings = on as $$ -- as in processes that build documents
+  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], path text,
+  out key_type regtype, out statement text, out resolved text, out keys_queries text[], out build text,
+  out columns jsonb, out tables regclass[])
+language plpgsql set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   source      record;
   root        record;
   column_type regtype;
   captured    rowrelay.capture;
   checked     record;
+  keys_query  text;
   is_table    boolean;
   one         numeric;
   thousand    numeric;
@@ -15781,6 +15835,7 @@ declare
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
+  keys_queries := '{}';
   perform rowrelay.check_target_name(name);
   if exists (select from rowrelay.document d where d.target = delivers_to.id) then
     raise exception '"%" is a document, not a target', delivers_to.name using errcode = 'invalid_parameter_value';
@@ -15797,7 +15852,7 @@ begin
   end if;
   is_table := delivers_to.url ~ '^postgres';
 
-  select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
+  select p.* into root from rowrelay.document_source_parts(sources[1], path) as p;
   if root.key_column is null then
     raise exception 'the first source must be TABLE:COLUMN, not the query "%"', sources[1]
       using errcode = 'invalid_parameter_value',
@@ -15811,7 +15866,8 @@ begin
       hint = 'It may be an integer, numeric, text, uuid or date.';
   end if;
 
-  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
+  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type, path) as c;
+  resolved := checked.resolved;
   columns := case when checked.is_json
                   -- with -1 it is bpchar, not char(1)
                   then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)))
@@ -15854,7 +15910,7 @@ begin
                   then format('pg_catalog.json_build_object(%1$L, (%2$s) operator(pg_catalog.->) %1$L, ''document'', '
                               '%3$s)', key, readable,
                               case when texts is null then 'd.j' else 'd.j::pg_catalog.text' end)
-                  else 'd.j' end, texts, statement)
+                  else 'd.j' end, texts, resolved)
     else
       format(E'%s, %s, %L::pg_catalog.text from (%s\n) as d',
              rowrelay.document_key_text(format('d.%I', key), key_type),
@@ -15864,15 +15920,16 @@ begin
                                                              then 'd.%1$I::pg_catalog.text as %1$I'
                                                              else 'd.%1$I' end, c.value ->> 'name'), ', ' order by c.n)
                                  from jsonb_array_elements(checked.columns) with ordinality as c(value, n))) end,
-             texts, statement)
+             texts, resolved)
     end;
 
   for source in
     select p.*, u.text
       from unnest(sources) with ordinality as u(text, position)
-      cross join lateral rowrelay.document_source_parts(u.text) as p
+      cross join lateral rowrelay.document_source_parts(u.text, path) as p
      order by u.position
   loop
+    keys_query := null;
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
@@ -15882,8 +15939,9 @@ begin
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
-      perform rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type);
+      keys_query := rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type, path);
     end if;
+    keys_queries := keys_queries || keys_query;
     -- all tables that get triggers
     captured.relation := source.relation;
     tables := tables || rowrelay.captured_tables(captured);
@@ -15892,15 +15950,15 @@ begin
   if missing is not null then
     raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
-  one := rowrelay.document_cost(statement, key_type,
+  one := rowrelay.document_cost(resolved, key_type,
     format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
-  thousand := rowrelay.document_cost(statement, key_type,
+  thousand := rowrelay.document_cost(resolved, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
            root.relation));
   for missing_index in
     select m.*
-      from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
+      from rowrelay.missing_indexes(regexp_replace(resolved, E'\\$1(?!\\d)',
                                                    format('(''{}''::%s[])', rowrelay.document_key_type(key_type)), 'g'))
         as m
   loop
@@ -16031,7 +16089,7 @@ declare
   sample    record;
   statement text;
   plan      json;
-  found     record;
+  key_found record;
   place     bigint;
   words     text;
   state     text;
@@ -16064,7 +16122,7 @@ begin
     raise exception 'the query cannot be run: %', words using errcode = state,
       hint = '$1 is an array of keys: integers, texts, uuids, numbers or dates.';
   end if;
-  select f.* into found
+  select f.* into key_found
     from (
       with recursive node(plan) as (
         select plan #> '{0,Plan}'
@@ -16096,21 +16154,21 @@ begin
                          where i.indrelid = c.oid and i.indisunique and i.indpred is null
                            and i.indkey::smallint[] = array[a.attnum]) desc, c.oid
        limit 1) as f;
-  if found.oid is null then
+  if key_found.oid is null then
     raise exception 'the query compares no column of a table with $1' using errcode = 'invalid_parameter_value',
       hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
-  root := found.oid;
-  key_column := found.attnum;
-  occurrences := found.times;
+  root := key_found.oid;
+  key_column := key_found.attnum;
+  occurrences := key_found.times;
   select o.place into place
     from json_array_elements_text(plan #> '{0,Plan,Output}') with ordinality as o(value, place)
-   where o.value = quote_ident(found.alias) || '.' || found.name
+   where o.value = quote_ident(key_found.alias) || '.' || key_found.name
    order by o.place limit 1;
   select a.attname into output
     from pg_attribute a
    where a.attrelid = 'pg_temp.rowrelay_document_check'::regclass
-     and (a.attnum = place or place is null and quote_ident(a.attname) = found.name)
+     and (a.attnum = place or place is null and quote_ident(a.attname) = key_found.name)
    limit 1;
 end
 $$;
@@ -16248,24 +16306,21 @@ end
 $$;
 -- Purpose:    refuses a document that cannot work, before anything is stored
 -- Parameters: name; the target's name, URL and options, also of one that is not added yet; where the query's names are
---             looked up (null: as in this session); the others as for rowrelay.add_document()
+--             looked up; the others as for rowrelay.add_document()
 -- Errors:     as for rowrelay.add_document(), without those of locks
 create or replace function rowrelay.check_document(
   name text, target text, target_url text, target_options jsonb, key text, query text, sources text[], search text[],
   path text) returns void
-language plpgsql security definer as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   delivers_to rowrelay.target;
-  path_before constant text := current_setting('search_path');
 begin
   select t.* into delivers_to from rowrelay.target t where t.name = check_document.target and t.dropped_at is null;
   delivers_to.id := coalesce(delivers_to.id, 0);
   delivers_to.name := target;
   delivers_to.url := target_url;
   delivers_to.options := target_options;
-  perform set_config('search_path', coalesce(path, path_before), true);
-  perform rowrelay.document_plan(name, delivers_to, key, query, sources, search);
-  perform set_config('search_path', path_before, true);
+  perform rowrelay.document_plan(name, delivers_to, key, query, sources, search, path);
 end
 $$;
 -- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
@@ -16283,13 +16338,17 @@ $$;
 --             search: columns for full-text search: adds a column "search" with an index
 --             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
 --               function that does not know the document
+--             path: where names in the query and the sources are looked up (default: as in the caller's session). They
+--               are resolved once, now.
 -- Result:     its id
 -- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
 --             Warnings: the query reads tables that no source names, or whole tables.
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
-  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
+  create_table boolean default false, search text[] default null, lock_wait interval default '1 min',
+  path text default current_setting('search_path')) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   delivers_to rowrelay.target;
   plan        record;
@@ -16299,8 +16358,12 @@ declare
   own_place   text; -- name of its table at the target
   own_target  integer;
   own_capture integer;
+  schemas     name[];
   changed     integer[] := '{}';
 begin
+  perform set_config('search_path', path, true);
+  schemas := pg_catalog.current_schemas(false);
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   own_target := rowrelay.target_id(target);
   select t.* into delivers_to from rowrelay.target t where t.id = own_target;
   -- before anything warns of a document that will not be
@@ -16311,7 +16374,7 @@ begin
   its_capture.id := 0;
   its_capture.relation := 0;
   perform rowrelay.check_into(its_capture, delivers_to, own_place, false);
-  select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
+  select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search, path) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
   -- none stays locked while another is not free.
@@ -16331,16 +16394,16 @@ begin
   values (own_capture, own_target, own_place, create_table,
           rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
-                                 build_query, columns)
+                                 resolved_query, build_query, columns)
   values (own_target, delivers_to.id, own_capture, key, plan.key_type, plan.statement,
           -- "$user" is another role where it is built
-          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'),
-          plan.build, plan.columns);
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(schemas) as s), 'pg_catalog'),
+          plan.resolved, plan.build, plan.columns);
 
   for source in
     select p.*, u.position, u.text
       from unnest(sources) with ordinality as u(text, position)
-      cross join lateral rowrelay.document_source_parts(u.text) as p
+      cross join lateral rowrelay.document_source_parts(u.text, path) as p
      order by u.position
   loop
     select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
@@ -16376,10 +16439,10 @@ begin
           hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     insert into rowrelay.document_source (document, position, capture, relation_name, key_column, key_name, keys_query,
-                                          only_columns)
+                                          resolved_query, only_columns)
     values (own_target, source.position, captured.id, rowrelay.full_name(source.relation), source.key_column,
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
-              source.only_columns);
+            plan.keys_queries[source.position], source.only_columns);
     changed := changed || captured.id;
   end loop;
   perform rowrelay.check_document_columns(c) from rowrelay.capture c where c.id = any (changed);
@@ -16669,16 +16732,16 @@ $$;
 create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
 language plpgsql stable as $$
 declare
-  found text[] := keys;
+  spelled text[] := keys;
 begin
   if exists (select from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact) then
-    found := found || array(
+    spelled := spelled || array(
       select distinct o.spelling
         from rowrelay.capture c
        cross join lateral rowrelay.other_spellings(c.id, spellings.keys, 0) as o
        where c.id = any (captures) and not c.key_is_exact and cardinality(c.key_columns) > 0);
   end if;
-  return array(select distinct f from unnest(found) as f);
+  return array(select distinct f from unnest(spelled) as f);
 end
 $$;
 -- Purpose:    finds the last change between two ids of each of many rows by their keys
@@ -17265,7 +17328,7 @@ create or replace function rowrelay.past_of_spelling(capture rowrelay.capture, a
                                                      out ids bigint[], out days date[], out unfinished xid8[])
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  found      bigint[];
+  found_ids  bigint[];
   found_days date[];
   all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
   change     record;
@@ -17274,11 +17337,11 @@ declare
   on_days    date[] := '{null,null,null,null}';
 begin
   unfinished := '{}';
-  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found, found_days, all_days
+  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found_ids, found_days, all_days
     from rowrelay.candidates(array[(past_of_spelling.capture).id], array[past_of_spelling.key]) as f;
   for change in
     select h.id, h.day, h.txid, h.captured_at, h.says
-      from unnest(found, found_days) as f(id, day)
+      from unnest(found_ids, found_days) as f(id, day)
       cross join lateral (
         select c.*,
                c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd'
@@ -17321,16 +17384,16 @@ create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_
 language plpgsql stable as $$
 declare
   spelling text;
-  found    record;
+  past     record;
 begin
   ids := '{}';
   days := '{}';
   unfinished := '{}';
   foreach spelling in array rowrelay.spellings(array[(past_of_key.capture).id], array[past_of_key.key]) loop
-    found := rowrelay.past_of_spelling(past_of_key.capture, after_id, log_since, at, seen, spelling);
-    ids := ids || found.ids;
-    days := days || found.days;
-    unfinished := unfinished || found.unfinished;
+    past := rowrelay.past_of_spelling(past_of_key.capture, after_id, log_since, at, seen, spelling);
+    ids := ids || past.ids;
+    days := days || past.days;
+    unfinished := unfinished || past.unfinished;
   end loop;
 end
 $$;

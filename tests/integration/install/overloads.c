@@ -1,0 +1,103 @@
+/*
+ * A role that may create functions in schema public makes overloads there that match better than the server's own.
+ * They never run with the rights of the schema's owner.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "fixture.h"
+
+static struct fixture f;
+
+/*
+ * Each tells a sequence, which keeps it also where all else is rolled back. The last two are what a user's filter and
+ * query find once they exist.
+ */
+static const char SPY[] = "create sequence public.calls; grant usage on sequence public.calls to public;"
+                          "create function public.spy() returns bool language plpgsql as $f$ begin"
+                          "  perform pg_catalog.nextval('public.calls'); return true; end $f$;"
+                          "create function public.unnest(text[]) returns setof text language sql as $f$"
+                          "  select u from pg_catalog.unnest($1) as u where public.spy() $f$;"
+                          "create function public.format(text, text) returns text language sql as $f$"
+                          "  select pg_catalog.format($1, $2) where public.spy() $f$;"
+                          "create function public.format(text, text, text) returns text language sql as $f$"
+                          "  select pg_catalog.format($1, $2, $3) where public.spy() $f$;"
+                          "create function public.concat(text, text) returns text language sql as $f$"
+                          "  select pg_catalog.concat($1, $2) where public.spy() $f$;"
+                          "create function public.concat_ws(text, text, text) returns text language sql as $f$"
+                          "  select pg_catalog.concat_ws($1, $2, $3) where public.spy() $f$;"
+                          "create function public.array_to_string(text[], text) returns text language sql as $f$"
+                          "  select pg_catalog.array_to_string($1, $2) where public.spy() $f$;"
+                          "create function public.cardinality(text[]) returns int language sql as $f$"
+                          "  select pg_catalog.cardinality($1) where public.spy() $f$;"
+                          "create function public.to_json(text) returns json language sql as $f$"
+                          "  select pg_catalog.to_json($1) where public.spy() $f$;"
+                          "create function public.starts_with(text, text) returns bool language sql as $f$"
+                          "  select pg_catalog.starts_with($1, $2) and public.spy() $f$;"
+                          "create function public.same(oid, regclass) returns bool language sql as $f$"
+                          "  select $1 operator(pg_catalog.=) $2::oid and public.spy() $f$;"
+                          "create operator public.= (leftarg = oid, rightarg = regclass, function = public.same);"
+                          "create function public.same(name, text) returns bool language sql as $f$"
+                          "  select $1::text operator(pg_catalog.=) $2 and public.spy() $f$;"
+                          "create operator public.= (leftarg = name, rightarg = text, function = public.same)";
+
+static void nothing_ran(const char *when) {
+  cr_expect_str_eq(ask(f.at_source, "select is_called from public.calls"), "f", "%s", when);
+  sql(f.at_source, "select setval('public.calls', 1, false)");
+}
+
+/* Those that rowrelay.capture_table() and others call, with the rights of the schema's owner. */
+Test(overloads, overloads_in_public_never_run_as_the_schemas_owner) {
+  fixture_begin(&f, "overloads_run");
+  sql(f.at_source, "%s", SPY);
+  sql(f.at_source, "create table item (id int primary key, status text);"
+                   "create table sale (id int primary key, item int); insert into item values (1, 'open')");
+  sql(f.at_source, "select rowrelay.add_target('w', '%s')", f.target_url);
+  nothing_ran("before");
+  sql(f.at_source, "select rowrelay.capture_table('item', row_filter => 'status = ''open''', target => 'w', "
+                   "create_table => true)");
+  nothing_ran("capture_table");
+  ask(f.at_source, "select count(*) from rowrelay.capture_statements('sale', before => 'full')");
+  nothing_ran("capture_statements");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w', row_filter => 'id > 0')");
+  nothing_ran("backfill");
+  sql(f.at_source, "select rowrelay.add_document('card', 'w', 'id', 'select s.id, s.item from sale s where s.id = "
+                   "any ($1)', array['sale:id', 'item:select s.id from sale s join changed c on c.id = s.item'], "
+                   "create_table => true)");
+  nothing_ran("add_document");
+  sql(f.at_source, "update item set status = 'open' where id = 1; insert into sale values (1, 1); "
+                   "update sale set item = 2; delete from sale; select rowrelay.maintain()");
+  nothing_ran("writers");
+  fixture_end(&f);
+}
+
+/* What comes later under a name in a filter or a query means nothing, also when both are made again. */
+Test(overloads, a_function_made_after_the_review_is_not_used) {
+  fixture_begin(&f, "overloads_later");
+  sql(f.at_source, "create table item (id int primary key, status varchar(9)); insert into item values (1, 'open');"
+                   "create table sale (id int primary key, item int); insert into sale values (7, 1)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--where", "lower(status) = 'open'", "--to", "w", "--create", NULL);
+  sql(f.at_source, "select rowrelay.add_document('card', 'w', 'id', 'select s.id, jsonb_build_object(''status'', "
+                   "(select i.status from item i where i.id = s.item)) as body from sale s where s.id = "
+                   "any ($1)', array['sale:id', 'item:select s.id from sale s join changed c on abs(c.id) = s.item'], "
+                   "create_table => true)");
+  sql(f.at_source, "%s", SPY);
+  sql(f.at_source, "create function public.lower(varchar) returns text language sql as $f$"
+                   "  select 'open'::text where public.spy() $f$;"
+                   "create function public.abs(int) returns int language sql as $f$ select 1 where public.spy() $f$;"
+                   "create function public.jsonb_build_object(text, text) returns jsonb language sql as $f$"
+                   "  select '{}'::jsonb where public.spy() $f$;"
+                   "create function public.jsonb_build_object(text, varchar) returns jsonb language sql as $f$"
+                   "  select '{}'::jsonb where public.spy() $f$");
+  sql(f.at_source, "select rowrelay.rebuild('card'); drop trigger \"!rowrelay_insert\" on item");
+  rowrelay_ok(&f, "init", NULL);
+  sql(f.at_source, "set client_min_messages to error; select rowrelay.maintain(); "
+                   "insert into item values (2, 'shut'), (3, 'open'); update item set status = 'OPEN' where id = 1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  nothing_ran("building");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'i'"), "1");
+  cr_expect_str_eq(ask(f.at_target, "select body from card where id = 7"), "{\"status\": \"OPEN\"}");
+  rowrelay_ok(&f, "verify", "w", NULL);
+  fixture_end(&f);
+}
