@@ -73,6 +73,12 @@ static bool is_of_handshake(int code, const char *reason) {
          (strstr(reason, "certificate verify failed") != NULL || strstr(reason, "wrong version number") != NULL);
 }
 
+/* Before 2.6.1 the library sent the nonce of the client twice (librdkafka#4895), which brokers of Kafka 4 refuse. */
+static bool speaks_old_scram(const struct kafka_producer *producer) {
+  return rd_kafka_version() < 0x020601ff &&
+         strncmp(target_values_text(&producer->kafka->values, "sasl"), "SCRAM", 5) == 0;
+}
+
 /* The library's complaints; it goes on by itself unless this says otherwise. */
 static void take_error(rd_kafka_t *library, int code, const char *reason, void *opaque) {
   struct kafka_producer *producer = opaque;
@@ -90,8 +96,13 @@ static void take_error(rd_kafka_t *library, int code, const char *reason, void *
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     keep_reason(producer, reason);
     error_set(&producer->down, FAILURE_FATAL, "the broker does not know us: %s", producer->reason);
-    error_hint(&producer->down,
-               "see options sasl, sasl_username and sasl_password, and the environment of this process");
+    if (speaks_old_scram(producer))
+      error_detail(&producer->down,
+                   "librdkafka %s fails SCRAM with Kafka 4.0 and later, whatever the password is.",
+                   rd_kafka_version_str());
+    error_hint(
+        &producer->down, "see options sasl, sasl_username and sasl_password, and the environment of this process%s",
+        speaks_old_scram(producer) ? "; with such a broker use librdkafka 2.6.1 or later, or sasl=PLAIN with tls" : "");
     break;
   case RD_KAFKA_RESP_ERR__SSL:
     keep_reason(producer, reason);

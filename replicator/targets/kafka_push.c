@@ -376,6 +376,9 @@ static void explain(const struct sending *sending, const struct kafka_ticket *ti
     error_hint(why, HINT_TOPIC);
   else if (ticket->failure == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
     error_hint(why, "allow larger messages: max.message.bytes of the topic, message.max.bytes of the brokers");
+  else if (ticket->failure == RD_KAFKA_RESP_ERR_INVALID_RECORD &&
+           (change_is_keyless(ticket->change) || ticket->change->operation == OPERATION_TRUNCATE))
+    error_hint(why, "a compacted topic takes no message without a key, as truncates and tables without a key have");
   else if (ticket->failure == KAFKA_IS_DIVIDED)
     error_hint(why,
                "empty the consumer's table where only rows from before the truncate are in it, then skip this change; "

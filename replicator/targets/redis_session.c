@@ -197,7 +197,13 @@ static bool connect_wire(struct redis_session *session, const struct redis *redi
   return wire_open(&session->wire, &options, error);
 }
 
-/* Says who we are, and asks what it takes. The last two may be forbidden. */
+/* Its transactions, by which a batch arrives whole, cannot include streams and lanes that are on several servers. */
+static bool is_of_cluster(const redisReply *information) {
+  return information != NULL && information->type == REDIS_REPLY_STRING &&
+         strstr(information->str, "cluster_enabled:1") != NULL;
+}
+
+/* Says who we are, and asks what it takes. The last three may be forbidden. */
 static bool greet(struct redis_session *session, const struct redis *redis, int64_t deadline, struct error *error) {
   const struct address *address = &redis->address;
   redisReply **replies;
@@ -212,6 +218,7 @@ static bool greet(struct redis_session *session, const struct redis *redis, int6
   redis_session_queue_words(session, "PING");
   size_t needed = session->count;
   redis_session_queue_words(session, "CLIENT SETNAME rowrelay");
+  redis_session_queue_words(session, "INFO cluster");
   redis_session_queue_words(session, "CONFIG GET proto-max-bulk-len");
   size_t count = session->count;
   if (!redis_session_run(session, &replies, deadline, error))
@@ -220,6 +227,11 @@ static bool greet(struct redis_session *session, const struct redis *redis, int6
   for (size_t i = 0; ok && i < needed; i++)
     if (replies[i] != NULL && replies[i]->type == REDIS_REPLY_ERROR)
       ok = redis_reply_fails(replies[i], error);
+  if (ok && is_of_cluster(replies[count - 2])) {
+    error_set(error, FAILURE_FATAL,
+              "the server is one of a cluster, whose transactions cannot include several streams");
+    ok = error_hint(error, "use a server of its own, with replicas for its failure");
+  }
   const redisReply *said = replies[count - 1];
   if (said != NULL && said->type == REDIS_REPLY_ARRAY && said->elements == 2 &&
       said->element[1]->type == REDIS_REPLY_STRING && strtoull(said->element[1]->str, NULL, 10) < session->longest)

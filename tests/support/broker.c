@@ -44,6 +44,11 @@ void broker_begin_own(bool secure) {
   begin(false);
 }
 
+bool broker_refuses_old_scram(void) {
+  const char *version = getenv("KAFKA");
+  return version != NULL && atoi(version) >= 4 && rd_kafka_version() < 0x020601ff;
+}
+
 struct served *broker_server(void) {
   return &broker;
 }
@@ -167,6 +172,9 @@ void broker_begin(void) {
 void broker_begin_own(bool secure) {
   (void)secure;
   skip();
+}
+bool broker_refuses_old_scram(void) {
+  return false;
 }
 struct served *broker_server(void) {
   static struct served none;

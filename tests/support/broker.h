@@ -14,6 +14,8 @@
 void broker_begin(void);
 /* One of this test's own; `secure`: with TLS and SASL. */
 void broker_begin_own(bool secure);
+/* Whether it is a Kafka 4 (KAFKA=4.4.0), and the library one whose SCRAM that refuses. */
+bool broker_refuses_old_scram(void);
 /* The real one. */
 struct served *broker_server(void);
 

@@ -389,12 +389,19 @@ Test(kafka, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_
   streams_let_in(&f, broker_server(), "KAFKA_PASSWORD", "the broker does not know us: ");
   for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
     rowrelay_ok(&f, "target", "set", "w", "-o", MECHANISMS[i], NULL);
+    if (i > 0 && broker_refuses_old_scram()) {
+      const char *errors;
+      cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL), 1);
+      cr_assert(strstr(errors, "fails SCRAM with Kafka 4.0 and later") != NULL, "%s", errors);
+      continue;
+    }
     cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "1 broker answered; nothing was sent") != NULL);
     sql(f.at_source, "update item set id = id + 1");
     pid_t process = fixture_run(&f, "--log-level", "debug", NULL);
     wait_until_empty(&f, 30);
     streams_never_said(process, getenv("KAFKA_PASSWORD"));
   }
+  rowrelay_ok(&f, "target", "set", "w", "-o", MECHANISMS[0], NULL);
   streams_needs_variable(&f, "KAFKA_PASSWORD", "option sasl_password");
   fixture_end(&f);
 }

@@ -440,3 +440,14 @@ Test(redis, what_cannot_work_is_said_where_it_is_set) {
   streams_cannot_reach(&f, "redis://127.0.0.1:1", "no connection: ");
   fixture_end(&f);
 }
+
+Test(redis, a_server_of_a_cluster_is_told_before_anything_is_sent) {
+  struct fixture f;
+  setenv("SETTINGS", "cluster-enabled yes", 1);
+  begin_server(false);
+  begin_at(&f, "redis_cluster", NULL);
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL), 1);
+  cr_assert(strstr(errors, "the server is one of a cluster") != NULL, "%s", errors);
+  fixture_end(&f);
+}
