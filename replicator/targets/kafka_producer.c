@@ -97,8 +97,7 @@ static void take_error(rd_kafka_t *library, int code, const char *reason, void *
     keep_reason(producer, reason);
     error_set(&producer->down, FAILURE_FATAL, "the broker does not know us: %s", producer->reason);
     if (speaks_old_scram(producer))
-      error_detail(&producer->down,
-                   "librdkafka %s fails SCRAM with Kafka 4.0 and later, whatever the password is.",
+      error_detail(&producer->down, "librdkafka %s fails SCRAM with Kafka 4.0 and later, whatever the password is.",
                    rd_kafka_version_str());
     error_hint(
         &producer->down, "see options sasl, sasl_username and sasl_password, and the environment of this process%s",
