@@ -3,6 +3,7 @@
  * They never run with the rights of the schema's owner.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -99,5 +100,52 @@ Test(overloads, a_function_made_after_the_review_is_not_used) {
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'i'"), "1");
   cr_expect_str_eq(ask(f.at_target, "select body from card where id = 7"), "{\"status\": \"OPEN\"}");
   rowrelay_ok(&f, "verify", "w", NULL);
+  fixture_end(&f);
+}
+
+static void refuses_to_install(const char *prepared, const char *words) {
+  const char *errors;
+  sql(f.at_source, "%s", prepared);
+  cr_expect_neq(rowrelay(&f, NULL, &errors, "init", NULL), 0, "%s", prepared);
+  cr_expect_not_null(strstr(errors, words), "%s", errors);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
+                                    "where n.nspname = 'rowrelay' and p.proname <> 'mine'"),
+                   "0", "%s", prepared);
+  sql(f.at_source, "drop schema rowrelay cascade");
+}
+
+Test(overloads, what_another_role_made_before_is_not_adopted) {
+  fixture_begin(&f, "overloads_before");
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  sql(f.at_source, "do $$ begin create role overloads_stranger; exception when duplicate_object then null; end $$");
+  refuses_to_install("create schema rowrelay authorization overloads_stranger",
+                     "schema rowrelay belongs to role overloads_stranger");
+  refuses_to_install("create schema rowrelay; create function rowrelay.mine() returns int language sql as 'select 1';"
+                     "alter function rowrelay.mine() owner to overloads_stranger",
+                     "function rowrelay.mine()");
+  refuses_to_install("create schema rowrelay; create table rowrelay.migration (version int primary key, applied_at "
+                     "timestamptz default now()); alter table rowrelay.migration owner to overloads_stranger",
+                     "table rowrelay.migration");
+  sql(f.at_source, "create schema rowrelay");
+  rowrelay_ok(&f, "init", NULL);
+  fixture_end(&f);
+}
+
+Test(overloads, what_another_role_made_at_a_target_is_not_adopted) {
+  fixture_begin(&f, "overloads_target");
+  sql(f.at_target, "do $$ begin create role overloads_stranger; exception when duplicate_object then null; end $$");
+  sql(f.at_target, "create schema rowrelay_target authorization overloads_stranger");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 20, "select note like '%%is another role''s%%' from rowrelay.status where target = 'w'");
+  cr_expect_str_eq(
+      ask(f.at_target, "select count(*) from pg_class where relnamespace = 'rowrelay_target'::regnamespace"), "0");
+  sql(f.at_target, "drop schema rowrelay_target");
+  wait_until(f.at_target, "1", 60, "select count(*) from pg_class where relname = 'item'");
+  wait_until(f.at_target, "1", 60, "select count(*) from item");
+  stop_process(process, SIGTERM);
   fixture_end(&f);
 }
