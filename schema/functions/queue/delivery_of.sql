@@ -3,7 +3,8 @@
 -- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
 --             because this function does not know who may read the table.
 -- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
---             "actor", "again", "again_by", "again_at"}}, null when there is no target. Status: new, in-progress,
+--             "actor", "again", "again_by", "again_at"}}, null when there is no target, or the caller may not read the
+--             changes of the table. Status: new, in-progress,
 --             complete, error; skipped: refused, and discarded by `actor`; superseded: refused, and replaced by a later
 --             change of the row; dropped: the target or the route was dropped first. Process, host and pid: of the
 --             process that has it, or had it last. Again: "retried" or "replayed" if somebody has queued it once more,
@@ -12,6 +13,9 @@ create or replace function rowrelay.delivery_of(change_id bigint, capture_id int
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
+  -- current_user is the owner here
+  caller  constant name := case current_setting('role') when 'none' then session_user
+                                                         else current_setting('role') end;
   goes_to record;
   last    record;          -- its latest receipt from a process, or of what somebody has discarded
   again   rowrelay.receipt; -- its latest of what somebody has queued once more
@@ -22,6 +26,21 @@ declare
   status  text;
   result  jsonb;
 begin
+  -- as rowrelay.may_read(), which asks for the rights of current_user
+  if not exists (
+    select from rowrelay.capture c
+      join pg_roles u on u.rolname = caller
+      left join pg_class r on r.oid = c.relation
+     where c.id = capture_id
+       and (pg_has_role(u.oid, (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage')
+            or exists (select from pg_roles a
+                        where a.rolname = 'rowrelay_admin' and pg_has_role(u.oid, a.oid, 'usage'))
+            or has_table_privilege(u.oid, r.oid, 'select')
+               and (not r.relrowsecurity or u.rolbypassrls
+                    or not r.relforcerowsecurity and pg_has_role(u.oid, r.relowner, 'usage'))))
+  then
+    return null;
+  end if;
   for goes_to in
     select t.id, t.name, t.lanes, t.dropped_at is null and r.until_id is null as is_open, r.is_document
       from (select r.target, r.until_id, false as is_document

@@ -71,6 +71,24 @@ Test(roles, a_reader_may_call_what_the_views_for_him_call) {
   people_end(&s);
 }
 
+static const char *status_of_delivery(PGconn *connection, const char *table) {
+  return ask(connection,
+             "select coalesce(rowrelay.delivery_of(1000, c.id, null, null) #>> '{w,status}', '-') "
+             "from rowrelay.capture c where c.relation = 'shop.%s'::regclass",
+             table);
+}
+
+Test(roles, a_reader_is_told_of_deliveries_of_readable_tables_only) {
+  struct shop s;
+  people_begin(&s, "roles_deliveries");
+  cr_expect_str_eq(status_of_delivery(s.as_boss, "secret"), "complete");
+  cr_expect_str_eq(status_of_delivery(s.as_anna, "item"), "complete");
+  cr_expect_str_eq(status_of_delivery(s.as_anna, "secret"), "-");
+  sql(s.fixture.at_source, "alter table shop.item enable row level security");
+  cr_expect_str_eq(status_of_delivery(s.as_anna, "item"), "-");
+  people_end(&s);
+}
+
 /* A refusal is not hidden by another one, of a function that makes its hint. */
 Test(roles, who_may_ask_may_read_the_hint) {
   struct shop s;

@@ -100,9 +100,45 @@ begin
                    else 'PGOPTIONS=''-c rowrelay.publish_anyway=on'' psql -f schema/install.sql' end);
 end
 $$;
--- Runs first after the lock, in the same transaction: creates a table to record versions in.
+-- Runs first after the lock, in the same transaction: creates a table to record versions in. What is there already is
+-- adopted only if it is this role's own: another role's triggers and functions would run with the rights of this one,
+-- which may be a superuser, and later with those of each user of the schema.
 do $$
+declare
+  owner pg_catalog.name;
+  alien text;
 begin
+  select r.rolname into owner from pg_catalog.pg_namespace n join pg_catalog.pg_roles r on r.oid = n.nspowner
+   where n.nspname = 'rowrelay';
+  if owner <> current_user then
+    raise exception 'schema rowrelay belongs to role %, not to %', owner, current_user
+      using errcode = 'insufficient_privilege', detail = 'Nothing was changed.',
+            hint = pg_catalog.format('If it is of rowrelay, run this with the rights of that role: '
+                                     'PGOPTIONS=''-c role=%s'' before the command. Otherwise drop or rename it.',
+                                     owner);
+  end if;
+  select pg_catalog.string_agg(o.identity, ', ' order by o.identity) into alien
+    from (
+      select i.type || ' ' || i.identity as identity
+        from (select 'pg_catalog.pg_class'::pg_catalog.regclass as classid, c.oid, c.relowner as owner,
+                     c.relnamespace as schema from pg_catalog.pg_class c where c.relkind not in ('i', 'I', 't')
+              union all
+              select 'pg_catalog.pg_proc'::pg_catalog.regclass, p.oid, p.proowner, p.pronamespace
+                from pg_catalog.pg_proc p
+              union all
+              select 'pg_catalog.pg_operator'::pg_catalog.regclass, o.oid, o.oprowner, o.oprnamespace
+                from pg_catalog.pg_operator o
+              union all
+              select 'pg_catalog.pg_type'::pg_catalog.regclass, t.oid, t.typowner, t.typnamespace
+                from pg_catalog.pg_type t where t.typtype = 'd') as x
+        join pg_catalog.pg_namespace n on n.oid = x.schema and n.nspname = 'rowrelay'
+       cross join lateral pg_catalog.pg_identify_object(x.classid, x.oid, 0) as i
+       where x.owner <> n.nspowner or pg_catalog.to_regclass('rowrelay.migration') is null
+       limit 10) as o;
+  if alien is not null then
+    raise exception 'schema rowrelay has what is not of rowrelay: %', alien
+      using errcode = 'duplicate_object', detail = 'Nothing was changed.', hint = 'Drop these, or rename the schema.';
+  end if;
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
   if pg_catalog.to_regnamespace('rowrelay') is null then
     begin
@@ -20527,7 +20563,8 @@ comment on view rowrelay.errors is 'refused changes and those that wait behind t
 -- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
 --             because this function does not know who may read the table.
 -- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
---             "actor", "again", "again_by", "again_at"}}, null when there is no target. Status: new, in-progress,
+--             "actor", "again", "again_by", "again_at"}}, null when there is no target, or the caller may not read the
+--             changes of the table. Status: new, in-progress,
 --             complete, error; skipped: refused, and discarded by `actor`; superseded: refused, and replaced by a later
 --             change of the row; dropped: the target or the route was dropped first. Process, host and pid: of the
 --             process that has it, or had it last. Again: "retried" or "replayed" if somebody has queued it once more,
@@ -20536,6 +20573,9 @@ create or replace function rowrelay.delivery_of(change_id bigint, capture_id int
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
+  -- current_user is the owner here
+  caller  constant name := case current_setting('role') when 'none' then session_user
+                                                         else current_setting('role') end;
   goes_to record;
   last    record;          -- its latest receipt from a process, or of what somebody has discarded
   again   rowrelay.receipt; -- its latest of what somebody has queued once more
@@ -20546,6 +20586,21 @@ declare
   status  text;
   result  jsonb;
 begin
+  -- as rowrelay.may_read(), which asks for the rights of current_user
+  if not exists (
+    select from rowrelay.capture c
+      join pg_roles u on u.rolname = caller
+      left join pg_class r on r.oid = c.relation
+     where c.id = capture_id
+       and (pg_has_role(u.oid, (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage')
+            or exists (select from pg_roles a
+                        where a.rolname = 'rowrelay_admin' and pg_has_role(u.oid, a.oid, 'usage'))
+            or has_table_privilege(u.oid, r.oid, 'select')
+               and (not r.relrowsecurity or u.rolbypassrls
+                    or not r.relforcerowsecurity and pg_has_role(u.oid, r.relowner, 'usage'))))
+  then
+    return null;
+  end if;
   for goes_to in
     select t.id, t.name, t.lanes, t.dropped_at is null and r.until_id is null as is_open, r.is_document
       from (select r.target, r.until_id, false as is_document
