@@ -1,6 +1,8 @@
--- Creates rowrelay's roles:  psql -f schema/roles.sql, then schema/install.sql, which grants them their rights
--- `rowrelay init --roles` does both. Roles belong to the whole server, so one run serves all of its databases. A user
+-- Creates rowrelay's roles:  psql -f schema/roles.sql -f schema/install.sql, of which the latter grants them their
+-- rights in this database.
+-- `rowrelay init --roles` does both. Roles belong to the whole server; rights are given by database. A user
 -- who may not create roles is shown the statements that an administrator has to run.
+set search_path = pg_catalog, pg_temp; -- whatever others have made in schema public
 do $$
 declare
   role_name text;
@@ -24,5 +26,6 @@ begin
                               (select string_agg(format('create role %I', n), '; ') from unnest(missing) as n));
     end;
   end loop;
+  perform pg_catalog.set_config('rowrelay.roles', 'on', false);
 end
 $$;

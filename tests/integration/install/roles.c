@@ -555,12 +555,20 @@ Test(roles, rights_come_with_each_init_and_what_else_was_granted_stays) {
   people_end(&s);
 }
 
-Test(roles, another_database_of_the_server_keeps_the_roles) {
+Test(roles, another_database_gives_them_rights_if_asked_and_keeps_them) {
   struct shop s;
   people_begin(&s, "roles_two");
   struct fixture other;
   fixture_begin(&other, "roles_other");
+  static const char has_rights[] =
+      "select has_schema_privilege('boss', 'rowrelay', 'usage'), (select count(*) from pg_class c, "
+      "aclexplode(c.relacl) as "
+      "a where c.relnamespace = 'rowrelay'::regnamespace and a.grantee <> all (array[0::oid, c.relowner]))";
+  rowrelay_ok(&other, "uninstall", "--force", NULL);
+  rowrelay_ok(&other, "init", NULL);
+  cr_expect_str_eq(ask(other.at_source, "select r::text from (%s) as r", has_rights), "(f,0)");
   rowrelay_ok(&other, "init", "--roles", NULL);
+  cr_expect_str_neq(ask(other.at_source, "select r::text from (%s) as r", has_rights), "(f,0)");
   rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
   cr_expect_str_eq(ask(other.at_source, "select count(*) from pg_roles where rolname like 'rowrelay%%'"), "3");
   cr_expect_str_eq(

@@ -21362,7 +21362,7 @@ do $$ begin
   perform rowrelay.note_start();
 end $$;
 -- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
--- the roles of schema/roles.sql:
+-- the roles of schema/roles.sql, if that was run in this session, or they have rights here already:
 --
 --   rowrelay_admin   may call every function and read every table. It writes only to the tables that a worker writes
 --                    to; the functions write to the others with the rights of the schema's owner.
@@ -21460,6 +21460,10 @@ begin
       select r.rolname::text, r.oid
         from pg_roles r
        where r.rolname = any (own_roles)
+         -- Roles are the server's: those that another database has made are nothing here, unless they are asked for.
+         and (current_setting('rowrelay.roles', true) = 'on'
+              or exists (select from pg_namespace n, aclexplode(n.nspacl) as a
+                          where n.nspname = 'rowrelay' and a.grantee = r.oid))
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), denied(grantee) as (
       select 0::oid
