@@ -45,6 +45,12 @@ part sanitizers 45 make check SANITIZE=address,undefined COVER=quick
 part threads 20 make check SANITIZE=thread SUITE='delivery|document|lease|order|refusal|transactions|verify|webhook|hold|outage'
 part matrix 60 env SUITE="$VERSION_SUITES" tests/matrix.sh build build/rowrelay
 part houses 45 tests/houses/check.sh build/rowrelay
+# Publications have more options there.
+servers=build/servers
+if [[ -w /var/cache ]]; then servers=/var/cache/rowrelay-test-servers; fi
+if newest=$(tests/support/servers.sh bin 19 "$servers" 2>/dev/null); then
+  part replication 20 env SOURCE_BIN="$newest" TARGET_BIN="$newest" tests/houses/check.sh build/rowrelay native_publisher native_subscriber
+fi
 part chaos 15 make chaos MINUTES=5
 part faults 20 make faults LIMIT=600
 part package 20 make check-package
