@@ -1,5 +1,6 @@
 create table customer (id serial primary key, name text not null unique, note jsonb, tags text[]);
-create table orders (id int8 generated always as identity primary key, customer int references customer on delete cascade, total numeric);
+create table orders (id int8 generated always as identity primary key,
+  customer int references customer on delete cascade, total numeric);
 create table event (at timestamptz default '2026-01-01', what text);
 create function buy(who text, many int) returns int8 language plpgsql as $$
 declare buyer int;

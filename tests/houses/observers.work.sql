@@ -1,8 +1,10 @@
 select buy('c' || count(*), 6) from customer;
 begin;
-insert into customer (name, tags) select 'many ' || n || ' ' || (select count(*) from customer), array['a', n::text] from generate_series(1, 5) as n;
+insert into customer (name, tags) select 'many ' || n || ' ' || (select count(*) from customer), array['a',
+  n::text] from generate_series(1, 5) as n;
 savepoint a;
-update customer set id = id + 100000 where id % 2 = 0 and id < 100000 and not exists (select from orders where customer = customer.id);
+update customer set id = id + 100000 where id % 2 = 0 and id < 100000 and not exists (select from orders
+  where customer = customer.id);
 rollback to a;
 update customer set note = '{"x": 1}' where id % 2 = 0;
 commit;

@@ -4,7 +4,8 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/application.sh"
 
-needs "$("$(dirname "$0")/../support/pg.sh" bin | sed 's,/lib/,/share/,; s,/bin$,,')/extension/pg_partman.control" postgresql-15-partman
+share=${bin%/bin}
+needs "${share/lib/share}/extension/pg_partman.control" postgresql-15-partman
 
 server source ''
 arrange() {

@@ -4,7 +4,8 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/application.sh"
 
-needs "$("$(dirname "$0")/../support/pg.sh" bin | sed 's,/lib/,/share/,; s,/bin$,,')/extension/periods.control" postgresql-15-periods
+share=${bin%/bin}
+needs "${share/lib/share}/extension/periods.control" postgresql-15-periods
 
 server source ''
 # Its catalogue belongs to the superuser, who makes the tables' periods.
