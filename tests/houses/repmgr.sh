@@ -9,9 +9,8 @@ needs repmgr repmgr
 [[ -x $bin/repmgrd ]] || skip "repmgr's library is not installed: apt-get install postgresql-15-repmgr"
 
 house shared_preload_libraries=repmgr wal_log_hints=on hot_standby=on max_wal_senders=10 wal_keep_size=200MB
-daemons=()
 
-end_neighbour() { [[ ${#daemons[@]} == 0 ]] || kill -KILL "${daemons[@]}" 2>/dev/null; }
+end_neighbour() { [[ ! -e $dir/standby/repmgrd.pid ]] || kill -KILL "$(cat "$dir/standby/repmgrd.pid")"; }
 
 manage() { # NODE COMMAND…
   as_owner repmgr -f "$dir/$1.conf" "${@:2}" >"$dir/said" 2>&1 </dev/null || fail "repmgr $*: $(tail -n 20 "$dir/said")"
@@ -34,8 +33,7 @@ CONF
 }
 
 watch_over() { # NODE
-  as_owner "$bin/repmgrd" -f "$dir/$1.conf" --daemonize=false --no-pid-file >>"$dir/$1.log" 2>&1 </dev/null &
-  daemons+=($!)
+  as_owner "$bin/repmgrd" -f "$dir/$1.conf" --daemonize=false -p "$dir/$1/repmgrd.pid" >>"$dir/$1.log" 2>&1 </dev/null &
   disown
 }
 
