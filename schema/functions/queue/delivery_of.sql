@@ -26,15 +26,14 @@ declare
   status  text;
   result  jsonb;
 begin
-  -- as rowrelay.may_read(), which asks for the rights of current_user
-  if not exists (
+  -- as rowrelay.may_read(), which asks for the rights of current_user; most often it is the owner who asks
+  if not pg_has_role(caller, current_user, 'usage') and not exists (
     select from rowrelay.capture c
       join pg_roles u on u.rolname = caller
       left join pg_class r on r.oid = c.relation
      where c.id = capture_id
-       and (pg_has_role(u.oid, (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage')
-            or exists (select from pg_roles a
-                        where a.rolname = 'rowrelay_admin' and pg_has_role(u.oid, a.oid, 'usage'))
+       and (exists (select from pg_roles a
+                     where a.rolname = 'rowrelay_admin' and pg_has_role(u.oid, a.oid, 'usage'))
             or has_table_privilege(u.oid, r.oid, 'select')
                and (not r.relrowsecurity or u.rolbypassrls
                     or not r.relforcerowsecurity and pg_has_role(u.oid, r.relowner, 'usage'))))
