@@ -20,10 +20,13 @@ begin
          exists (select from pg_catalog.pg_publication_rel r where r.prpubid = p.oid) as has_exceptions -- PostgreSQL 19
     into published
     from pg_catalog.pg_publication p where p.puballtables order by p.pubname limit 1;
+  -- not by to_regclass(), which fails for a role without rights in the schema
   if exists (select from pg_catalog.pg_attribute a
-              where a.attrelid = pg_catalog.to_regclass('rowrelay.source') and a.attname = 'publish_anyway'
-                and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('rowrelay'), 'usage')
-                and pg_catalog.has_table_privilege(a.attrelid, 'select')) then
+               join pg_catalog.pg_class c on c.oid = a.attrelid
+               join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+              where n.nspname = 'rowrelay' and c.relname = 'source' and a.attname = 'publish_anyway'
+                and pg_catalog.has_schema_privilege(n.oid, 'usage')
+                and pg_catalog.has_table_privilege(c.oid, 'select')) then
     execute 'select $1 or s.publish_anyway from rowrelay.source s' into accepted using accepted;
   end if;
   if published.pubname is null or accepted then
