@@ -63,7 +63,7 @@ begin
     return null;
   end if;
   capture := rowrelay.renumbered(capture);
-  if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
+  if rowrelay.is_left_out(capture.capture_origin)
      -- a detached partition keeps this trigger, but its rows no longer belong to the table
      or tg_relid <> all (rowrelay.captured_tables(capture)) and rowrelay.sees_trigger(tg_relid)
         -- which is up to date in any transaction

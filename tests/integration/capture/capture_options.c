@@ -1,6 +1,9 @@
 /* What is captured can be chosen: columns, rows, images, and whose writes. */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mirrored.h"
 
@@ -267,6 +270,53 @@ Test(capture_options, where_a_mirror_is_captured_is_told_that_what_arrives_there
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by change_id) from rowrelay.history"), "3");
   fixture_end(&f);
+}
+
+/* Writes as that role, marked as those of a process, and tells which operations were captured of the table. */
+static const char *captured_of(struct fixture *f, const char *role, const char *table) {
+  sql(f->at_target,
+      "set session authorization %1$s; set rowrelay.origin = 'elsewhere'; set rowrelay.traceparent = '-';"
+      "insert into %2$s values (10), (11); update %2$s set id = 12 where id = 11; delete from %2$s where id = 10;"
+      "truncate %2$s; reset rowrelay.origin; reset rowrelay.traceparent; reset session authorization",
+      role, table);
+  return ask(f->at_target,
+             "with gone as (delete from rowrelay.change where capture = (select id from rowrelay.capture "
+             "where relation = '%s'::regclass) returning id, op) select string_agg(op::text, '' order by id) from gone",
+             table);
+}
+
+/* Only a role that delivers to this database, or one of this schema's processes, keeps out what it writes. */
+Test(capture_options, origin_set_by_an_ordinary_role_leaves_nothing_out) {
+  struct fixture f;
+  fixture_begin(&f, "options_origin");
+  sql(f.at_target,
+      "drop role if exists options_deliverer, options_ordinary;"
+      "create role options_deliverer login; create role options_ordinary login;"
+      "create table item (id int primary key); create table list (id int primary key);"
+      "grant all on item, list to options_ordinary, options_deliverer; alter table item owner to options_deliverer;"
+      "create schema rowrelay_target authorization options_deliverer");
+  sql(f.at_source, "create table item (id int primary key)");
+  struct fixture mirror = f;
+  snprintf(mirror.source, sizeof mirror.source, "%s", f.target);
+  rowrelay_ok(&mirror, "init", NULL);
+  rowrelay_ok(&mirror, "capture", "item", "--per", "row", NULL);
+  rowrelay_ok(&mirror, "capture", "list", "--per", "statement", NULL);
+  char url[sizeof f.target_url + 32];
+  snprintf(url, sizeof url, "%s%suser=options_deliverer", f.target_url, strchr(f.target_url, '?') == NULL ? "?" : "&");
+  rowrelay_ok(&f, "target", "add", "w", url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1), (2)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from item"), "2");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from rowrelay.change"), "0", "what a process delivered");
+  cr_expect_str_eq(captured_of(&f, "options_ordinary", "item"), "iididt", "for each row");
+  cr_expect_str_eq(captured_of(&f, "options_ordinary", "list"), "iididt", "for each statement");
+  cr_expect_str_eq(captured_of(&f, "options_deliverer", "item"), "", "by the role that delivers here");
+  cr_expect_str_eq(captured_of(&f, PQuser(f.at_target), "list"), "", "by the owner of the schema");
+  fixture_end(&f);
+  PGconn *server = connect_to(getenv("ROWRELAY_TEST_TARGET"), NULL);
+  sql(server, "drop role options_deliverer, options_ordinary");
+  PQfinish(server);
 }
 
 Test(capture_options, two_databases_that_mirror_each_other_do_not_loop) {
