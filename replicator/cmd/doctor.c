@@ -79,6 +79,7 @@ static void check_all(struct findings *findings, struct source *source, const st
   finding_ask(findings, connection, &QUERY_doctor_tables, VALUES(scope->oids, named, old.text), "tables");
   finding_ask(findings, connection, &QUERY_doctor_growth, VALUES(scope->oids), "growth");
   if (installed) {
+    finding_ask(findings, connection, &QUERY_doctor_rights, NO_VALUES, "access");
     finding_ask(findings, connection, &QUERY_doctor_hidden, VALUES(scope->oids, named), "rights to read");
     finding_ask(findings, connection, &QUERY_doctor_installed, VALUES(scope->oids, named), "installation");
     reach_all(findings, source);

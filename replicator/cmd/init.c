@@ -38,6 +38,17 @@ static bool name_processes(struct source *source, struct error *error) {
   return true;
 }
 
+/* Who else has rights here. */
+static bool name_roles(struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doctor_rights, NO_VALUES, &reply, error))
+    return false;
+  for (int row = 0; row < PQntuples(reply); row++)
+    printf("rights in schema rowrelay: %s\n", PQgetvalue(reply, row, FINDING_MEANING));
+  PQclear(reply);
+  return true;
+}
+
 /* Whose dumps fail from now on. */
 static bool name_dumpers(struct source *source, struct error *error) {
   PGresult *reply = NULL;
@@ -73,6 +84,8 @@ static bool install(struct source *source, const struct options *given, struct e
            SCHEMA_NEWEST);
   else
     printf("schema rowrelay: version %d, upgraded from %d\n", SCHEMA_NEWEST, version);
+  if (!name_roles(source, error))
+    return false;
   if (version == 0)
     return name_dumpers(source, error);
   return version == SCHEMA_NEWEST || name_processes(source, error);

@@ -555,6 +555,31 @@ Test(roles, rights_come_with_each_init_and_what_else_was_granted_stays) {
   people_end(&s);
 }
 
+/* In one line, which is not printed where only the owner has rights. */
+Test(roles, init_and_doctor_list_who_has_rights) {
+  static const char RIGHTS[] =
+      "the owner is keeper; nobody has rights that were granted by hand; "
+      "rowrelay_admin (boss) may do everything, and run SQL as the owner by filters and queries; "
+      "rowrelay_reader (anna, \"Ärger\") may read the history of tables that it may select from; "
+      "rowrelay_worker (hand) may deliver, and read the whole log\n";
+  struct shop s;
+  people_begin(&s, "roles_listed");
+  const char *output;
+  sql(s.fixture.at_source, "create role readers; create role \"Ärger\" login; grant rowrelay_reader to readers;"
+                           "grant readers to \"Ärger\"; grant usage on schema rowrelay to nobody");
+  rowrelay(&s.keeper, &output, NULL, "init", NULL);
+  cr_expect(strstr(output, "rights in schema rowrelay: ") != NULL && strstr(output, RIGHTS) != NULL, "%s", output);
+  rowrelay(&s.boss, &output, NULL, "doctor", "shop.item", NULL);
+  cr_expect(strstr(output, "ok    access — ") != NULL && strstr(output, RIGHTS) != NULL, "%s", output);
+  sql(s.fixture.at_source, "revoke usage on schema rowrelay from nobody");
+  rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
+  rowrelay(&s.keeper, &output, NULL, "init", NULL);
+  cr_expect_null(strstr(output, "rights in schema"), "%s", output);
+  rowrelay(&s.keeper, &output, NULL, "doctor", NULL);
+  cr_expect_null(strstr(output, "ok    access — "), "%s", output);
+  people_end(&s);
+}
+
 Test(roles, another_database_gives_them_rights_if_asked_and_keeps_them) {
   struct shop s;
   people_begin(&s, "roles_two");
