@@ -88,6 +88,7 @@ Test(doctor, before_and_after_installation_of_what_is_sound_says_nothing_but_ok)
   cr_expect_not_null(strstr(errors, "rowrelay doctor"), "%s", errors);
 
   rowrelay_ok(&keeper, "init", NULL);
+  sql(f.at_target, "revoke create on schema public from public"); /* as it is since PostgreSQL 15 */
   rowrelay_ok(&keeper, "target", "add", "w", f.target_url, NULL);
   rowrelay_ok(&keeper, "capture", "shop.*", "--to", "w", "--create", NULL);
   pid_t process = fixture_run(&keeper, "--workers", "1", NULL);
@@ -98,6 +99,20 @@ Test(doctor, before_and_after_installation_of_what_is_sound_says_nothing_but_ok)
   has_line(output, "ok    processes — 1 running", "");
   has_line(output, "ok    target w — PostgreSQL", "as role postgres");
   stop_process(process, SIGTERM);
+  end();
+}
+
+Test(doctor, a_target_where_others_may_create_functions_is_warned_of) {
+  begin("doctor_overloads", NULL);
+  rowrelay_ok(&keeper, "init", NULL);
+  sql(f.at_target, "create schema mine; revoke create on schema public from public");
+  rowrelay_ok(&keeper, "target", "add", "w", f.target_url, NULL);
+  cr_expect_null(strstr(doctor(&keeper, 0, NULL, NULL), "may create functions"));
+  sql(f.at_target, "grant create on schema mine to public"); /* where no name is looked up */
+  cr_expect_null(strstr(doctor(&keeper, 0, NULL, NULL), "may create functions"));
+  sql(f.at_target, "grant create on schema public to public");
+  has_line(doctor(&keeper, 0, NULL, NULL), "warn  target w — other roles may create functions in schema public there",
+           "revoke create on schema public from public");
   end();
 }
 
