@@ -22,6 +22,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir migrations/0002_promises.sql
 \endif
 
+\ir functions/access/names_path.sql
+\ir functions/access/table_named.sql
 \ir functions/access/shell_word.sql
 \ir functions/access/command.sql
 \ir functions/access/login_name.sql

@@ -11,7 +11,7 @@ create or replace function rowrelay.capture_statements(
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
   create_table boolean default null, create_like text default null, per text default null, ahead integer default 0,
-  path text default current_setting('search_path'))
+  path text default rowrelay.names_path())
   returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

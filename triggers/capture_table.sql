@@ -30,7 +30,7 @@ create or replace function rowrelay.capture_table(
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
   target text default null, create_table boolean default null, create_like text default null, per text default null,
-  path text default current_setting('search_path'))
+  path text default rowrelay.names_path())
   returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

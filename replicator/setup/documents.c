@@ -139,7 +139,6 @@ static bool will_be_paused(const struct document *document) {
 static bool add_requests(struct setup *setup, struct step *step, const struct document *document,
                          const struct lists *lists, struct error *error) {
   const char *name = document->name->text;
-  const char *path = text_of(document, SEARCH_PATH);
   const char *create = text_of(document, CREATE);
   const struct document_wanted wanted = {.name = name,
                                          .target = text_of(document, TARGET),
@@ -149,9 +148,9 @@ static bool add_requests(struct setup *setup, struct step *step, const struct do
                                          .into = text_of(document, INTO),
                                          .create = create != NULL ? create : "false",
                                          .search = lists->search.data,
-                                         .lock_wait = setup->lock_wait};
-  return (path == NULL || step_call(step, &QUERY_setup_search_path, VALUES(path), error)) &&
-         (document->present == NULL || step_call(step, &QUERY_cmd_document_drop, VALUES(name), error)) &&
+                                         .lock_wait = setup->lock_wait,
+                                         .path = text_of(document, SEARCH_PATH)};
+  return (document->present == NULL || step_call(step, &QUERY_cmd_document_drop, VALUES(name), error)) &&
          request_document_add(step_next_request(step), &wanted, error) &&
          (strcmp(lists->own.data, "{}") == 0 ||
           step_call(step, &QUERY_cmd_target_set, VALUES(name, NULL, lists->own.data), error)) &&

@@ -54,7 +54,7 @@ bool request_route(struct request *request, const struct route_wanted *wanted, s
 bool request_document_add(struct request *request, const struct document_wanted *wanted, struct error *error) {
   return request_init(request, &QUERY_cmd_document_add,
                       VALUES(wanted->name, wanted->target, wanted->key, wanted->query, wanted->sources, wanted->into,
-                             wanted->create, wanted->search, wanted->lock_wait),
+                             wanted->create, wanted->search, wanted->lock_wait, wanted->path),
                       error);
 }
 

@@ -57,6 +57,7 @@ struct document_wanted {
   const char *create;
   const char *search;
   const char *lock_wait; /* seconds; never NULL */
+  const char *path;      /* where names are looked up; NULL: as in the session */
 };
 
 /* Out of memory is their only error. The caller owns the request, also then. */

@@ -1,7 +1,8 @@
 -- Captured tables, to complete what somebody types; the same as names_tables.sql gives.
 --   $1 what they begin with
 select n.name
-  from (select case when pg_table_is_visible(r.oid) and strpos($1::text, '.') = 0 then quote_ident(r.relname)
+  from (select case when strpos($1::text, '.') = 0 and r.oid = rowrelay.table_named(quote_ident(r.relname))
+                    then quote_ident(r.relname)
                     else c.relation_name end as name
           from rowrelay.capture c
           join pg_class r on r.oid = c.relation

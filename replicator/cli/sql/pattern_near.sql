@@ -10,7 +10,7 @@ with typed as (
     from typed t
 ), near as (
   select n.nspname, c.relname, c.relkind::text as kind, format('%I.%I', n.nspname, c.relname) as name,
-         pg_table_is_visible(c.oid) as is_visible
+         c.oid = rowrelay.table_named(quote_ident(c.relname)) as is_visible
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     cross join wanted w

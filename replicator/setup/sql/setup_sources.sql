@@ -6,5 +6,5 @@ select rowrelay.document_source_text(p.relation, rowrelay.full_name(p.relation),
                                      p.only_columns) as text,
        rowrelay.full_name(p.relation) as relation
   from unnest($1::text[]) with ordinality as u(source, place)
- cross join lateral rowrelay.document_source_parts(u.source, coalesce($2::text, current_setting('search_path'))) as p
+ cross join lateral rowrelay.document_source_parts(u.source, coalesce($2::text, rowrelay.names_path())) as p
  order by u.place;

@@ -1,4 +1,4 @@
 -- The full name of table $1; no row if there is no such relation.
 select rowrelay.full_name(r)
-  from (select to_regclass($1::text) as r) as t
+  from (select rowrelay.table_named($1::text) as r) as t
  where r is not null;

@@ -1,6 +1,6 @@
 -- Purpose:    returns the tables that match a pattern, as psql's \d does: * and ? are wildcards, a dot separates schema
 --             and table, letters are folded to lower case outside double quotes (in which "" is a quote), and a pattern
---             without a schema matches tables in search_path.
+--             without a schema matches tables in the user's search_path.
 -- Parameters: pattern
 -- Result:     ordinary and partitioned tables that can be captured, in order of name. A pattern with wildcards does not
 --             match partitions, except those that are captured by themselves.
@@ -43,7 +43,7 @@ begin
      where c.relkind in ('r', 'p')
        and c.relpersistence <> 't'
        and c.relname ~ ('^(' || regex || ')$')
-       and case when schema_regex is null then pg_table_is_visible(c.oid)
+       and case when schema_regex is null then c.oid = rowrelay.table_named(quote_ident(c.relname))
          else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'

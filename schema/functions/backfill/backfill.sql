@@ -9,7 +9,7 @@
 --             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true,
-                                             path text default current_setting('search_path')) returns integer
+                                             path text default rowrelay.names_path()) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);

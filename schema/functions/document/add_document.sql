@@ -21,7 +21,7 @@
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min',
-  path text default current_setting('search_path')) returns integer
+  path text default rowrelay.names_path()) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare

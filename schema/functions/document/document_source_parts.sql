@@ -13,16 +13,13 @@ declare
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
-  own_path  constant text := current_setting('search_path');
 begin
   if part is null or leads_to = '' then
     raise exception 'source "%" is neither TABLE:COLUMN nor TABLE:QUERY', source
       using errcode = 'invalid_parameter_value',
             hint = 'COLUMN has the documents'' keys; QUERY returns the keys for the rows of "changed".';
   end if;
-  perform set_config('search_path', path, true);
-  relation := pg_catalog.to_regclass(part[1]);
-  perform pg_catalog.set_config('search_path', own_path, true);
+  relation := rowrelay.table_named(part[1], path);
   if relation is null then
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('Source "%s" names it.', source);

@@ -16,6 +16,8 @@ declare
   place     bigint;
   words     text;
   state     text;
+  own_path  constant text := current_setting('search_path');
+  path      constant text := rowrelay.names_path();
 begin
   for sample in
     select * from (values ('int8', '7205759403792793601', '7205759403792793602'),
@@ -29,8 +31,10 @@ begin
     statement := regexp_replace(query, E'\\$1(?!\\d)',
                                 format('(''{%s,%s}''::pg_catalog.%I[])', sample.one, sample.other, sample.type), 'g');
     begin
-      execute 'create temporary view rowrelay_document_check as ' || statement;
-      execute 'explain (verbose, format json) ' || statement into plan;
+      perform set_config('search_path', path, true);
+      execute 'create temporary view rowrelay_document_check as ' operator(pg_catalog.||) statement;
+      execute 'explain (verbose, format json) ' operator(pg_catalog.||) statement into plan;
+      perform pg_catalog.set_config('search_path', own_path, true);
       words := null;
       exit;
     exception when undefined_function or datatype_mismatch or indeterminate_datatype or cannot_coerce

@@ -6,13 +6,15 @@
 --             default changes what is written. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
-language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
+language plpgsql as $$ -- with the caller's search_path where the table's own triggers run: they may count on it
 declare
   step         record;
   row_lock     text;
   obstacle     text;
   n            bigint;
   alike_before bigint[];
+  own_path     constant text := current_setting('search_path');
+  users_path   constant text := rowrelay.names_path();
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -48,8 +50,10 @@ begin
      where w.statement is not null
      order by place
   loop
+    perform set_config('search_path', users_path, true);
     execute step.statement;
     get diagnostics n = row_count;
+    perform pg_catalog.set_config('search_path', own_path, true);
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
                            'Rows of other tables refer to it and would be deleted with it');
@@ -62,7 +66,9 @@ begin
     return next step.statement;
   end loop;
   if rowrelay.undo_defers(steps) then
+    perform set_config('search_path', users_path, true);
     set constraints all immediate;
+    perform pg_catalog.set_config('search_path', own_path, true);
   end if;
   perform rowrelay.check_undone(steps, alike_before);
 end

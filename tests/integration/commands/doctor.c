@@ -212,11 +212,11 @@ Test(doctor, says_which_rights_are_missing) {
   has_line(output, "fail  rights — role guest may not create a schema here",
            "grant create on database doctor to guest");
   has_line(output, "ok    roles — ", "create role rowrelay_admin");
-  has_line(output, "warn  owner: item — role guest, which captures", "grant keeper to guest");
+  has_line(output, "warn  owner: public.item — role guest, which captures", "grant keeper to guest");
   sql(f.at_source, "grant create on database doctor to guest");
   output = doctor(&guest, 1, "item", NULL);
   has_line(output, "ok    rights — role guest may create schema rowrelay here", "");
-  has_line(output, "fail  owner: item — role guest, which captures", "grant keeper to guest");
+  has_line(output, "fail  owner: public.item — role guest, which captures", "grant keeper to guest");
   sql(f.at_source, "grant keeper to guest");
   has_line(doctor(&guest, 0, "item", NULL), "ok    tables — 1 looked at, nothing to say about 1", "");
 

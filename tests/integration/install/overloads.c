@@ -1,6 +1,6 @@
 /*
  * A role that may create functions in schema public makes overloads there that match better than the server's own.
- * They never run with the rights of the schema's owner.
+ * They never run with the rights of who runs our commands, nor of the schema's owner.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -42,6 +42,14 @@ static const char SPY[] = "create sequence public.calls; grant usage on sequence
                           "  select $1::text operator(pg_catalog.=) $2 and public.spy() $f$;"
                           "create operator public.= (leftarg = name, rightarg = text, function = public.same)";
 
+/* As another role than those who run commands: what they have made themselves in public is theirs to run. */
+static void make_as_stranger(const char *statements) {
+  sql(f.at_source, "do $$ begin create role overloads_stranger; exception when duplicate_object then null; end $$;"
+                   "grant create on schema public to overloads_stranger; set role overloads_stranger");
+  sql(f.at_source, "%s", statements);
+  sql(f.at_source, "reset role");
+}
+
 static void nothing_ran(const char *when) {
   cr_expect_str_eq(ask(f.at_source, "select is_called from public.calls"), "f", "%s", when);
   sql(f.at_source, "select setval('public.calls', 1, false)");
@@ -72,6 +80,53 @@ Test(overloads, overloads_in_public_never_run_as_the_schemas_owner) {
   fixture_end(&f);
 }
 
+static void runs(const char *a, const char *b, const char *c, const char *d, const char *e, const char *g) {
+  rowrelay_ok(&f, a, b, c, d, e, g, NULL);
+  nothing_ran(a);
+}
+
+Test(overloads, overloads_in_public_never_run_as_who_runs_commands) {
+  fixture_begin(&f, "overloads_commands");
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  make_as_stranger(SPY);
+  sql(f.at_source, "create table item (id int primary key, status text);"
+                   "create table sale (id int primary key, item int); insert into item values (1, 'open')");
+  nothing_ran("before");
+  runs("doctor", "item", "sale", NULL, NULL, NULL);
+  runs("init", "--publish-anyway", NULL, NULL, NULL, NULL);
+  runs("init", NULL, NULL, NULL, NULL, NULL);
+  runs("target", "add", "w", f.target_url, NULL, NULL);
+  runs("capture", "item", "--where", "status = 'open'", "--to", "w");
+  runs("capture", "sale", "--before", "--to", "w", "--create");
+  runs("route", "item", "w", "--create", NULL, NULL);
+  runs("backfill", "item", "--to", "w", NULL, NULL);
+  sql(f.at_source, "update item set status = 'open' where id = 1; insert into sale values (1, 1); "
+                   "update sale set item = 2; delete from sale");
+  nothing_ran("writers");
+  runs("run", "--until-empty", NULL, NULL, NULL, NULL);
+  runs("status", "--tables", NULL, NULL, NULL, NULL);
+  runs("doctor", NULL, NULL, NULL, NULL, NULL);
+  runs("log", "item", NULL, NULL, NULL, NULL);
+  runs("log", "sale", "1", NULL, NULL, NULL);
+  runs("errors", NULL, NULL, NULL, NULL, NULL);
+  runs("verify", "w", NULL, NULL, NULL, NULL);
+  runs("export", NULL, NULL, NULL, NULL, NULL);
+  runs("keep", "90 days", "item", NULL, NULL, NULL);
+  runs("prune", NULL, NULL, NULL, NULL, NULL);
+  runs("release", "sale", NULL, NULL, NULL, NULL);
+  /* names are full where others can make such functions, or have made them */
+  const char *output;
+  sql(f.at_source, "revoke create on schema public from overloads_stranger");
+  rowrelay(&f, &output, NULL, "capture", "sale", NULL);
+  nothing_ran("what was made before the right was taken away");
+  cr_expect_str_eq(output, "public.sale: captured\n");
+  sql(f.at_source, "drop owned by overloads_stranger cascade; create sequence calls");
+  rowrelay(&f, &output, NULL, "release", "sale", NULL);
+  cr_expect_str_eq(output, "sale: released\n");
+  runs("uninstall", "--force", NULL, NULL, NULL, NULL);
+  fixture_end(&f);
+}
+
 /* What comes later under a name in a filter or a query means nothing, also when both are made again. */
 Test(overloads, a_function_made_after_the_review_is_not_used) {
   fixture_begin(&f, "overloads_later");
@@ -83,8 +138,8 @@ Test(overloads, a_function_made_after_the_review_is_not_used) {
                    "(select i.status from item i where i.id = s.item)) as body from sale s where s.id = "
                    "any ($1)', array['sale:id', 'item:select s.id from sale s join changed c on abs(c.id) = s.item'], "
                    "create_table => true)");
-  sql(f.at_source, "%s", SPY);
-  sql(f.at_source, "create function public.lower(varchar) returns text language sql as $f$"
+  make_as_stranger(SPY);
+  make_as_stranger("create function public.lower(varchar) returns text language sql as $f$"
                    "  select 'open'::text where public.spy() $f$;"
                    "create function public.abs(int) returns int language sql as $f$ select 1 where public.spy() $f$;"
                    "create function public.jsonb_build_object(text, text) returns jsonb language sql as $f$"
@@ -100,6 +155,7 @@ Test(overloads, a_function_made_after_the_review_is_not_used) {
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'i'"), "1");
   cr_expect_str_eq(ask(f.at_target, "select body from card where id = 7"), "{\"status\": \"OPEN\"}");
   rowrelay_ok(&f, "verify", "w", NULL);
+  nothing_ran("comparing");
   fixture_end(&f);
 }
 

@@ -24,7 +24,8 @@ static const struct {
     {SESSION_WORK, "rowrelay.shell", "on"},
     /* as people write and read it */
     {SESSION_COMMAND, "DateStyle", "SQL, DMY"},
-    {SESSION_COMMAND, "search_path", "public"},
+    {SESSION_COMMAND, "search_path", "pg_catalog, \"public\", pg_temp"},
+    {SESSION_COMMAND, "rowrelay.search_path", "public"},
     {SESSION_COMMAND, "lock_timeout", "0"},
     {SESSION_COMMAND, "standard_conforming_strings", "on"},
     {SESSION_COMMAND, "default_transaction_read_only", "off"},

@@ -1413,6 +1413,25 @@ alter type rowrelay.past add attribute is_shown boolean; -- as JSON, not as rows
 drop function if exists rowrelay.past_images(rowrelay.capture, text, text, text, text);
 drop function if exists rowrelay.past_statement(regclass, timestamptz, pg_snapshot, text);
 
+-- Purpose:    returns where a user's own text has its names looked up: a row filter, a document's query, a table's name
+-- Result:     the search_path that a session of rowrelay had when it connected; in any other session, its search_path.
+--             It is a default of parameters, and so evaluated as in the caller's session, whose search_path is its own.
+create or replace function rowrelay.names_path() returns text
+language sql stable as $$
+  select case when pg_catalog.current_setting('rowrelay.search_path', true) operator(pg_catalog.<>) ''
+              then pg_catalog.current_setting('rowrelay.search_path', true)
+              else pg_catalog.current_setting('search_path') end
+$$;
+-- Purpose:    finds the table, or other relation, that a user names
+-- Parameters: name, or the relation's oid; path: where it is looked up without a schema
+-- Result:     null: there is none
+create or replace function rowrelay.table_named(name text, path text default rowrelay.names_path()) returns regclass
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  perform pg_catalog.set_config('search_path', path, true);
+  return pg_catalog.to_regclass(name);
+end
+$$;
 -- Purpose:    quotes a word of a command for a shell, so that the command can be pasted
 -- Parameters: the word
 -- Result:     the word as a shell reads it, in single quotes if needed; null for null
@@ -2904,7 +2923,7 @@ end
 $$;
 -- Purpose:    returns the tables that match a pattern, as psql's \d does: * and ? are wildcards, a dot separates schema
 --             and table, letters are folded to lower case outside double quotes (in which "" is a quote), and a pattern
---             without a schema matches tables in search_path.
+--             without a schema matches tables in the user's search_path.
 -- Parameters: pattern
 -- Result:     ordinary and partitioned tables that can be captured, in order of name. A pattern with wildcards does not
 --             match partitions, except those that are captured by themselves.
@@ -2947,7 +2966,7 @@ begin
      where c.relkind in ('r', 'p')
        and c.relpersistence <> 't'
        and c.relname ~ ('^(' || regex || ')$')
-       and case when schema_regex is null then pg_table_is_visible(c.oid)
+       and case when schema_regex is null then c.oid = rowrelay.table_named(quote_ident(c.relname))
          else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'
@@ -12732,7 +12751,7 @@ create or replace function rowrelay.capture_table(
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
   target text default null, create_table boolean default null, create_like text default null, per text default null,
-  path text default current_setting('search_path'))
+  path text default rowrelay.names_path())
   returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -12779,7 +12798,7 @@ create or replace function rowrelay.capture_statements(
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
   create_table boolean default null, create_like text default null, per text default null, ahead integer default 0,
-  path text default current_setting('search_path'))
+  path text default rowrelay.names_path())
   returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15125,7 +15144,7 @@ $$;
 --             of it and of inheritance children share a key; no such target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true,
-                                             path text default current_setting('search_path')) returns integer
+                                             path text default rowrelay.names_path()) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
@@ -15273,16 +15292,13 @@ declare
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
-  own_path  constant text := current_setting('search_path');
 begin
   if part is null or leads_to = '' then
     raise exception 'source "%" is neither TABLE:COLUMN nor TABLE:QUERY', source
       using errcode = 'invalid_parameter_value',
             hint = 'COLUMN has the documents'' keys; QUERY returns the keys for the rows of "changed".';
   end if;
-  perform set_config('search_path', path, true);
-  relation := pg_catalog.to_regclass(part[1]);
-  perform pg_catalog.set_config('search_path', own_path, true);
+  relation := rowrelay.table_named(part[1], path);
   if relation is null then
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('Source "%s" names it.', source);
@@ -16140,6 +16156,8 @@ declare
   place     bigint;
   words     text;
   state     text;
+  own_path  constant text := current_setting('search_path');
+  path      constant text := rowrelay.names_path();
 begin
   for sample in
     select * from (values ('int8', '7205759403792793601', '7205759403792793602'),
@@ -16153,8 +16171,10 @@ begin
     statement := regexp_replace(query, E'\\$1(?!\\d)',
                                 format('(''{%s,%s}''::pg_catalog.%I[])', sample.one, sample.other, sample.type), 'g');
     begin
-      execute 'create temporary view rowrelay_document_check as ' || statement;
-      execute 'explain (verbose, format json) ' || statement into plan;
+      perform set_config('search_path', path, true);
+      execute 'create temporary view rowrelay_document_check as ' operator(pg_catalog.||) statement;
+      execute 'explain (verbose, format json) ' operator(pg_catalog.||) statement into plan;
+      perform pg_catalog.set_config('search_path', own_path, true);
       words := null;
       exit;
     exception when undefined_function or datatype_mismatch or indeterminate_datatype or cannot_coerce
@@ -16393,7 +16413,7 @@ $$;
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min',
-  path text default current_setting('search_path')) returns integer
+  path text default rowrelay.names_path()) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
@@ -19100,13 +19120,15 @@ $$;
 --             default changes what is written. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
-language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
+language plpgsql as $$ -- with the caller's search_path where the table's own triggers run: they may count on it
 declare
   step         record;
   row_lock     text;
   obstacle     text;
   n            bigint;
   alike_before bigint[];
+  own_path     constant text := current_setting('search_path');
+  users_path   constant text := rowrelay.names_path();
 begin
   -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
@@ -19142,8 +19164,10 @@ begin
      where w.statement is not null
      order by place
   loop
+    perform set_config('search_path', users_path, true);
     execute step.statement;
     get diagnostics n = row_count;
+    perform pg_catalog.set_config('search_path', own_path, true);
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
                            'Rows of other tables refer to it and would be deleted with it');
@@ -19156,7 +19180,9 @@ begin
     return next step.statement;
   end loop;
   if rowrelay.undo_defers(steps) then
+    perform set_config('search_path', users_path, true);
     set constraints all immediate;
+    perform pg_catalog.set_config('search_path', own_path, true);
   end if;
   perform rowrelay.check_undone(steps, alike_before);
 end
