@@ -9,6 +9,8 @@ with recursive granted as (
   select g.role, g.role from granted g
   union
   select m.role, a.member from member m join pg_catalog.pg_auth_members a on a.roleid = m.oid
+   -- since PostgreSQL 16 a role's maker is a member that may only grant it
+   where coalesce((to_jsonb(a) ->> 'inherit_option')::bool or (to_jsonb(a) ->> 'set_option')::bool, true)
 ), person as (
   select m.role, quote_ident(u.rolname) as name, row_number() over (partition by m.role order by u.rolname) as place
     from member m join pg_catalog.pg_roles u on u.oid = m.oid
