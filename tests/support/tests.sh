@@ -8,8 +8,8 @@
 #                          test said, both times, and the logs of its private servers go to $dir/failures
 #   show_slowest N         prints the N slowest tests
 #
-# TEST and SUITE choose by pattern (a|b is one or the other). COVER=quick leaves out what tests/thorough lists, COVER=thorough runs
-# just that, all else runs both.
+# TEST and SUITE choose by pattern (a|b is one or the other). COVER=quick leaves out what tests/thorough lists (of what it lists with
+# "half", each second test, by ROWRELAY_SEED), COVER=thorough runs just that, all else runs both.
 #
 # $dir/results has a line "SUITE/TEST SECONDS" for each.
 
@@ -23,33 +23,36 @@ all_tests() { # PROGRAM
     awk '$1 == "suite" { suite = $2 } $1 == "test" { print suite "/" $2 }'
 }
 
-is_thorough() { # SUITE/TEST
+is_thorough() { # SUITE/TEST NUMBER
   local pattern
   for pattern in "${thorough_patterns[@]}"; do
     # shellcheck disable=SC2053 # a pattern
-    [[ $1 != $pattern ]] || return 0
+    [[ $1 == ${pattern% half} ]] || continue
+    [[ $pattern == *' half' && ${COVER:-} == quick ]] && ((($2 + ROWRELAY_SEED) % 2)) && continue
+    return 0
   done
   return 1
 }
 
-is_chosen() { # SUITE/TEST
+is_chosen() { # SUITE/TEST NUMBER
   # shellcheck disable=SC2053
   [[ -z ${SUITE:-} || ${1%%/*} == @($SUITE) ]] || return 1
   # shellcheck disable=SC2053
   [[ -z ${TEST:-} || $1 == @($TEST) || ${1#*/} == @($TEST) ]] || return 1
   case ${COVER:-all} in
-    quick) ! is_thorough "$1" ;;
-    thorough) is_thorough "$1" ;;
+    quick) ! is_thorough "$1" "$2" ;;
+    thorough) is_thorough "$1" "$2" ;;
   esac
 }
 
 # The chosen tests of a program, slowest first.
 chosen_tests() { # PROGRAM
-  local name
+  local name number=0
   local -a thorough_patterns
   mapfile -t thorough_patterns < <(sed -E 's/ *#.*//; /^$/d' "$thorough")
   all_tests "$1" | while read -r name; do
-    if is_chosen "$name"; then echo "$name"; fi
+    number=$((number + 1))
+    if is_chosen "$name" "$number"; then echo "$name"; fi
   done | awk -v durations="$durations" '
     BEGIN {
       while ((getline line <"tests/slowest") > 0) { split(line, part, " "); seconds[part[1]] = part[2] }

@@ -126,7 +126,7 @@ Test(verify_types, what_was_delivered_is_equal_and_what_is_damaged_is_found_and_
   for (int k = 0; k < KIND_COUNT; k++)
     is_right(&f, KINDS[k].name, "delivered");
   for (int k = 0; k < KIND_COUNT; k++) {
-    if (!is_tried(k))
+    if (!is_tried_of(k, 7))
       continue;
     damage(&f, &KINDS[k]);
     cr_expect(ask_number(f.at_source, "select count(*) from wrong") > 500);
