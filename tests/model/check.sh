@@ -4,7 +4,7 @@
 # each, and fails if one is not as it must be. Without spin it says that it is skipped.
 #
 #   tests/model/check.sh [MODEL…]    all of them, or some: tests/model/check.sh floor copy
-#   tests/model/check.sh --changed   those that changed within a day; all when this script did
+#   tests/model/check.sh --changed   those that changed within a day, and one when this script did
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
