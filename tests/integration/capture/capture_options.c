@@ -312,6 +312,10 @@ Test(capture_options, origin_set_by_an_ordinary_role_leaves_nothing_out) {
   cr_expect_str_eq(captured_of(&f, "options_ordinary", "item"), "iididt", "for each row");
   cr_expect_str_eq(captured_of(&f, "options_ordinary", "list"), "iididt", "for each statement");
   cr_expect_str_eq(captured_of(&f, "options_deliverer", "item"), "", "by the role that delivers here");
+  sql(f.at_target, "alter schema rowrelay_target owner to current_user; alter table rowrelay_target.fence owner to "
+                   "current_user; grant usage on schema rowrelay_target to options_deliverer;"
+                   "grant select, insert, update on rowrelay_target.fence to options_deliverer");
+  cr_expect_str_eq(captured_of(&f, "options_deliverer", "item"), "", "by one with no rights but these");
   cr_expect_str_eq(captured_of(&f, PQuser(f.at_target), "list"), "", "by the owner of the schema");
   fixture_end(&f);
   PGconn *server = connect_to(getenv("ROWRELAY_TEST_TARGET"), NULL);
