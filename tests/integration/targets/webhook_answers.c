@@ -136,11 +136,11 @@ static void assert_waits(const char *headers, double least) {
   while (receiver_at(receiver, asked)->status != 429)
     asked++;
   double answered = receiver_at(receiver, asked)->answered_at;
-  /* The two other workers may each have had a request on its way when they were told. */
+  /* The two other workers may each have had a request on its way when they were told, on a busy machine two. */
   double next = 0;
   int under_way = 0;
   for (int i = before; next == 0; i++)
-    if (came_at(i) > answered && (came_at(i) > answered + 0.2 || ++under_way > 2))
+    if (came_at(i) > answered && (came_at(i) > answered + 0.2 || ++under_way > 4))
       next = came_at(i);
   cr_assert(next - answered > least && next - answered < least + 4, "%s: %f", headers, next - answered);
 }
