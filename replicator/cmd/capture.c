@@ -179,8 +179,11 @@ static void tell_rest(const PGresult *tables, int failed, struct error *error) {
     return;
   char detail[sizeof error->detail];
   text_print(detail, sizeof detail, "%s", error->detail);
-  error_detail(error, "%s%s%d table%s after it, from %s on, %s.", detail, detail[0] != '\0' ? " " : "", rest,
-               text_plural(rest), PQgetvalue(tables, failed + 1, PATTERN_NAME),
+  size_t length = strlen(detail);
+  /* PostgreSQL's words end without a full stop. */
+  const char *apart = length == 0 ? "" : detail[length - 1] == '.' ? " " : ". ";
+  error_detail(error, "%s%s%d table%s after it, from %s on, %s.", detail, apart, rest, text_plural(rest),
+               PQgetvalue(tables, failed + 1, PATTERN_NAME),
                rest == 1 ? "was left as it was" : "were left as they were");
 }
 

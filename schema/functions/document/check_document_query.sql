@@ -10,8 +10,8 @@ create or replace function rowrelay.check_document_query(name text, query text, 
                                                          out reads regclass[], out resolved text)
 language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
-  -- for $1 in a view: of its type, and with a text of its own when it is printed
-  typed      constant text := format('pg_catalog.array_remove(null::%1$s[], null::%1$s)',
+  -- for $1 in a view: of its type, and with a text of its own when it is printed; in parentheses for $1[1]
+  typed      constant text := format('(pg_catalog.array_remove(null::%1$s[], null::%1$s))',
                                      rowrelay.document_key_type(key_type));
   made       regclass;
   own_type   regtype; -- of the column that has the key

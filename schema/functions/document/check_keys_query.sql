@@ -24,7 +24,7 @@ begin
   execute format('create temporary view changed as %s',
                  rowrelay.changed_statement(relation, 'select * from changed', 'null'));
   begin
-    perform set_config('search_path', 'pg_temp, ' || path, true);
+    perform set_config('search_path', concat_ws(', ', 'pg_temp', nullif(path, '')), true);
     execute pg_catalog.concat('create temporary view rowrelay_keys_check as ', query);
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     resolved := btrim(pg_get_viewdef('pg_temp.rowrelay_keys_check'::regclass), E' \n;');

@@ -415,6 +415,23 @@ Test(document, a_query_may_give_one_json) {
   fixture_end(&f);
 }
 
+Test(document, a_query_may_use_its_keys_in_any_way) {
+  struct fixture f;
+  fixture_begin(&f, "doc_keys_used");
+  add_shop(&f);
+  sql(f.at_source,
+      "set search_path = public; select rowrelay.add_document('doc', 'w', 'id', $$select o.id, "
+      "$1[array_position($1, o.id)] as own, (select count(*) from unnest($1) as k where k = o.id) as times, "
+      "$1::text[] && array[o.id::text] as asked from orders o where o.id = any ($1)$$, "
+      "'{orders:id}', create_table => true)");
+  sql(f.at_source, "insert into orders values (1), (2)");
+  build(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat_ws(' ', id, own, times, asked), ', ' order by id) "
+                                    "from doc"),
+                   "1 1 1 t, 2 2 1 t");
+  fixture_end(&f);
+}
+
 #define ADD "select rowrelay.add_document('doc', 'w', 'id', %s, %s)"
 
 Test(document, what_cannot_work_is_said_when_it_is_added) {
